@@ -85,8 +85,8 @@ struct dragoman_open_options {
     int workers;
     /* threads per engine; 0: 1 */
     int threads;
-    /* the widest beam and the longest answer (tokens) that always fit; 0: the model's own. A wider
-     * or longer one that does not fit is refused. */
+    /* the widest beam (to 32) and the longest answer (to 4096 tokens) that always fit; 0: the
+     * model's own. A wider or longer one that does not fit is refused. */
     uint32_t max_beam_size, max_length;
 };
 #define DRAGOMAN_OPEN_OPTIONS_SIZE sizeof(struct dragoman_open_options)
@@ -166,7 +166,7 @@ struct dragoman_options {
     int length_penalty_kind;
     /* the penalty counts at most this many times the source's tokens; 0: every token */
     double length_penalty_cap;
-    /* above 0: sample tokens instead of searching, from the top_k likeliest (0: from all). The same
+    /* 0: search; above: sample tokens instead, from the top_k likeliest (0: from all). The same
      * seed and sentence give the same answer. A top_k needs a temperature. */
     double temperature;
     uint32_t top_k;

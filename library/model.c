@@ -3,6 +3,7 @@
 #include "library/internal.h"
 #include "translate/check.h"
 #include "translate/installed.h"
+#include "translate/search_fields.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,17 +68,30 @@ static int open_runner(struct dragoman_model *m, const struct dragoman_open_opti
     return dg_runner_open_on(m->translator, workers, device, &limits, &m->runner, err);
 }
 
+static int check_numbers(const struct dragoman_open_options *o, struct dg_error *err)
+{
+    if (o->workers < 0 || o->workers > 256 || o->threads < 0 || o->threads > 256)
+        return dg_error_field(err, DG_EINVAL,
+            o->workers < 0 || o->workers > 256 ? "workers" : "threads",
+            "%d workers of %d threads: each may be 0 to 256", o->workers, o->threads);
+    if (o->max_beam_size > DG_MAX_BEAM)
+        return dg_error_field(err, DG_EINVAL, "max_beam_size",
+            "max_beam_size is %u, must be at most %u", o->max_beam_size, DG_MAX_BEAM);
+    if (o->max_length > DG_MAX_LENGTH)
+        return dg_error_field(err, DG_EINVAL, "max_length", "max_length is %u, must be at most %d",
+            o->max_length, DG_MAX_LENGTH);
+    return DG_OK;
+}
+
 static int open_model(struct dragoman_model *m, const char *name,
     const struct dragoman_open_options *o, struct dg_error *err)
 {
     const struct dg_device_options wish = {o->device, o->precision, o->threads ? o->threads : 1};
     struct dg_device device;
     char path[4096];
-    if (o->workers < 0 || o->workers > 256 || o->threads < 0 || o->threads > 256)
-        return dg_error_field(err, DG_EINVAL,
-            o->workers < 0 || o->workers > 256 ? "workers" : "threads",
-            "%d workers of %d threads: each may be 0 to 256", o->workers, o->threads);
-    int rc = find(m, name, path, sizeof path, err);
+    int rc = check_numbers(o, err);
+    if (!rc)
+        rc = find(m, name, path, sizeof path, err);
     if (!rc)
         rc = dg_device_choose(&wish, &device, err);
     if (rc)

@@ -28,7 +28,7 @@ static const struct dg_field length[] = {
     {"length_penalty_cap", DG_FIELD_REAL, AT(penalty_cap), 0, 10, .argument = "X",
         .help = "with --length-penalty: count at most X times the source's tokens (default: "
                 "count all)"},
-    {"max_length", DG_FIELD_INT, AT(max_len), 1, 4096,
+    {"max_length", DG_FIELD_INT, AT(max_len), 1, DG_MAX_LENGTH,
         .help = "maximum tokens of a translation, including </s> (default: the source's length "
                 "plus the model's extra length)"},
 };

@@ -6,6 +6,9 @@
 #include "base/fields.h"
 #include "model/engine/beam.h"
 
+/* the largest max_length */
+enum { DG_MAX_LENGTH = 4096 };
+
 /* beam_size and length_penalty; given[2] as in dg_fields, or NULL. Absent fields keep their value:
  * see dg_search_init. */
 struct dg_fields dg_search_fields(struct dg_search *s, unsigned char *given);

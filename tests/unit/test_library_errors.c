@@ -2,6 +2,7 @@
  * process that did not open the model. */
 #include "include/dragoman.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -71,6 +72,33 @@ static void wrong_arguments_are_named(void **state)
     assert_int_equal(dragoman_open("no-such-model", NULL, &none, &error), DRAGOMAN_ENOTFOUND);
     assert_null(none);
     assert_int_equal(dragoman_open("tests/unit", NULL, &none, &error), DRAGOMAN_ENOTFOUND);
+}
+
+/* No number is silently another one, and none takes memory without end. */
+static void numbers_out_of_range_are_named(void **state)
+{
+    static const double temperatures[] = {-0.5, (double)NAN};
+    struct dragoman_options o;
+    struct dragoman_open_options open;
+    struct dragoman_results *r = NULL;
+    struct dragoman_model *none = NULL;
+    struct dragoman_error error;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        dragoman_options_init(&o, sizeof o);
+        o.temperature = temperatures[i];
+        assert_int_equal(dragoman_translate(model, texts, 1, &o, &r, &error), DRAGOMAN_EINVAL);
+        assert_string_equal(error.field, "temperature");
+    }
+    dragoman_open_options_init(&open, sizeof open);
+    open.max_length = 4097;
+    assert_int_equal(dragoman_open(BUNDLE, &open, &none, &error), DRAGOMAN_EINVAL);
+    assert_string_equal(error.field, "max_length");
+    dragoman_open_options_init(&open, sizeof open);
+    open.max_beam_size = 33;
+    assert_int_equal(dragoman_open(BUNDLE, &open, &none, &error), DRAGOMAN_EINVAL);
+    assert_string_equal(error.field, "max_beam_size");
+    assert_null(none);
 }
 
 /* Names and languages are looked up in a folder, which cannot be read without a free descriptor. */
@@ -199,6 +227,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_arguments_are_named),
+        cmocka_unit_test(numbers_out_of_range_are_named),
         cmocka_unit_test(the_reason_why_models_cannot_be_looked_up),
         cmocka_unit_test(a_score_takes_no_options_of_a_search),
         cmocka_unit_test(a_top_k_needs_a_temperature),
