@@ -36,18 +36,19 @@ static size_t look_for_languages(
 }
 
 /* Find the bundle that `name` means: a folder, or one among the models, or the one for two
- * languages. */
+ * languages. A folder that is no bundle, such as one of data, comes last. */
 static int find(
     struct dragoman_model *m, const char *name, char *path, size_t cap, struct dg_error *err)
 {
     char beside[4096];
     const char *models = dg_installed_models(beside, sizeof beside);
     const int rc = dg_installed_named(name, path, cap, err);
-    if (rc != DG_ENOTFOUND)
+    const bool other = !rc && !strchr(name, '/') && !dg_installed_is_bundle(path);
+    if (rc != DG_ENOTFOUND && !other)
         return rc;
     dg_error_clear(err);
     const size_t found = look_for_languages(m, models, name, path, cap);
-    if (found == 1)
+    if (found == 1 || (found == 0 && other))
         return DG_OK;
     if (found > 1)
         return dg_error_set(err, DG_EINVAL,

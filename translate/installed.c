@@ -52,11 +52,15 @@ int dg_installed_named(const char *name, char *path, size_t cap, struct dg_error
     if (strlen(name) >= cap)
         return dg_error_set(err, DG_EINVAL, "the model's name has %zu bytes", strlen(name));
     snprintf(path, cap, "%s", name);
-    if (strchr(name, '/') || access(name, F_OK) == 0)
+    if (strchr(name, '/') || dg_installed_is_bundle(name))
         return DG_OK;
     snprintf(path, cap, "%s/%s", models, name);
     if (dg_installed_is_bundle(path))
         return DG_OK;
+    if (access(name, F_OK) == 0) { /* its opening says why it is no bundle */
+        snprintf(path, cap, "%s", name);
+        return DG_OK;
+    }
     const int rc = dg_installed_check(models, err);
     return rc ? rc
               : dg_error_set(err, DG_ENOTFOUND,

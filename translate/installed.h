@@ -21,9 +21,9 @@ bool dg_installed_is_bundle(const char *dir);
  * model: DG_EIO says why none could be found. */
 int dg_installed_check(const char *dir, struct dg_error *err);
 
-/* Write the path of the bundle that `name` means: a folder (also one that does not exist, if the
- * name has a slash), or an installed model. DG_ENOTFOUND: neither; DG_EIO: installed models cannot
- * be read. */
+/* Write the path of the bundle that `name` means: any path if it has a slash, else a bundle in the
+ * working directory, an installed model, or a file or folder that is no bundle. DG_ENOTFOUND: none;
+ * DG_EIO: installed models cannot be read. */
 int dg_installed_named(const char *name, char *path, size_t cap, struct dg_error *err);
 
 /* Count the bundles in `dir` that translate from source to target (NULL: any language). Only those

@@ -188,6 +188,20 @@ def test_installed_bundles_are_described_by_their_names(installed):
     assert f'"third" is no folder, and {models} has no model of that name' in wrong
 
 
+def test_a_folder_that_is_no_bundle_hides_no_model(answers, installed):
+    """Data of a language pair is often in a folder of its name: no model of that name, or for these languages, was found beside it."""
+    env, models = environment(installed), installed / "models"
+    for name in ("first", "en-de", "data"):
+        (installed / name).mkdir()
+    for name in ("first", "en-de"):
+        assert run("translate", "--model", name, stdin=DOGS + "\n", env=env, cwd=installed).stdout == answers[0] + "\n"
+    assert run("inspect", "first", env=env, cwd=installed).stdout == run("inspect", str(models / "first")).stdout
+    for verb in (["translate", "--model", "data"], ["translate", "--model", "./first"], ["inspect", "en-de"]):
+        assert "is not a bundle: it has no manifest.json" in run(*verb, stdin=DOGS, env=env, cwd=installed, status=1).stderr
+    shutil.copytree(models / "second", installed / "first", dirs_exist_ok=True)  # a bundle of that name comes first
+    assert "fr-de" in run("inspect", "first", env=env, cwd=installed).stdout
+
+
 def test_a_source_tree_s_models_are_found(answers, installed):
     env = {k: v for k, v in os.environ.items() if k != "DRAGOMAN_MODELS"}
     shutil.rmtree(installed / "models" / "second")
