@@ -153,10 +153,16 @@ def _array(encoded: list):
     return array, len(encoded)
 
 
-def _texts(texts: Iterable[str], before: int = 0):
-    """An array of texts, and their number. `before`: the number of the caller's texts that went to earlier calls."""
+def _several(texts: Iterable[str]) -> Iterable[str]:
+    """Refuse one text in place of several: its letters would be the texts."""
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"texts: a sequence of str is needed, not one {type(texts).__name__}")
+    return texts
+
+
+def _texts(texts: Iterable[str], before: int = 0):
+    """An array of texts, and their number. `before`: the number of the caller's texts that went to earlier calls."""
+    _several(texts)
     return _array([_encode(t, "text", before + i) for i, t in enumerate(texts)])
 
 
@@ -467,7 +473,7 @@ class Translator:
         progress = options.pop("progress", None)
         given = dict(options, source=source, target=target)
         waiting: "collections.deque[Tuple[_Call, concurrent.futures.Future]]" = collections.deque()
-        it, before = iter(texts), 0
+        it, before = iter(_several(texts)), 0
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             try:
                 while True:

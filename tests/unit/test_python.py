@@ -388,7 +388,8 @@ for call in calls:
     try: call("A \\ud800.")
     except dragoman.InvalidArgument as e: assert "U+D800 at character 2" in str(e) and (e.index, e.field) == (1, "text"), e
     else: raise AssertionError("a surrogate")
-for one, call in ("bytes", lambda: t.translate(b"A cat.")), ("str", lambda: t.score("A dog.", ["Ein Hund."])):
+for one, call in ("bytes", lambda: t.translate(b"A cat.")), ("str", lambda: t.score("A dog.", ["Ein Hund."])), \
+        ("str", lambda: list(t.translate_iterable("A cat."))):
     try: call()
     except TypeError as e: assert str(e).endswith(f"not one {one}"), e
     else: raise AssertionError(one)
