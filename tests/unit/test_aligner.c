@@ -1,5 +1,6 @@
 /* Alignments: growing the links of two directions, by worked examples; what the lexicons find in a
- * language whose translations are known; and alignments that only the recipe's prior decides. */
+ * language whose translations are known; alignments that only the recipe's prior decides; and a
+ * lexicon's memory. */
 #include "trainer/align/lexicon.h"
 #include "trainer/align/aligner.h"
 #include "trainer/data/shard.h"
@@ -175,6 +176,36 @@ static void test_prior(void **state)
     dg_dataset_close(d);
 }
 
+/* A lexicon's memory is that of the pairs of pieces that occur together, here nearly all drawn
+ * ones. */
+static void test_bytes(void **state)
+{
+    (void)state;
+    enum { PIECES = 20000, LENGTH = 30, CELL = 16 };
+    struct dg_lexicon_options o = {.source_vocab = PIECES, .target_vocab = PIECES};
+    struct dg_shard_writer *w = NULL;
+    struct dg_error err = {0};
+    uint64_t random = 5;
+    assert_int_equal(dg_shard_begin(path, PIECES, PIECES, &w, &err), 0);
+    for (int i = 0; i < 400; i++) {
+        int32_t ids[2][LENGTH + 1] = {{0}};
+        for (int k = 0; k < 2 * LENGTH; k++)
+            ids[k % 2][k / 2] = 1 + (int32_t)(draw(&random) % (PIECES - 1));
+        struct dg_shard_entry e = {0, LENGTH + 1, LENGTH + 1, 1, 0, 0};
+        assert_int_equal(dg_shard_add(w, &e, ids[0], ids[1], &err), 0);
+    }
+    assert_int_equal(dg_shard_commit_take(w, NULL, &err), 0);
+    struct dg_dataset *d = open_data();
+    /* 368,000 pairs fill 70 % of 2^19 cells; a list of all and its copy need twice 12 bytes each.
+     */
+    const size_t bytes = dg_lexicon_bytes(d, &o), cells = (size_t)CELL << 19;
+    if (bytes < cells + 24 * 360000 || bytes > cells + 24 * 385000)
+        fail_msg("%zu bytes", bytes);
+    o.pairs = 10; /* few pairs: the table that it begins with, and half as much while it grows */
+    assert_int_equal(dg_lexicon_bytes(d, &o), (CELL << 16) * 3 / 2);
+    dg_dataset_close(d);
+}
+
 static int make(void **state)
 {
     (void)state;
@@ -190,7 +221,7 @@ static int clear(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_grow), cmocka_unit_test(test_aligner), cmocka_unit_test(test_prior)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_grow), cmocka_unit_test(test_aligner),
+        cmocka_unit_test(test_prior), cmocka_unit_test(test_bytes)};
     return cmocka_run_group_tests(tests, make, clear);
 }

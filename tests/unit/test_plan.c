@@ -58,6 +58,33 @@ static void test_refusal_says_whose_limit(void **state)
     assert_int_equal(dg_training_plan_check(&p, &err), 0);
 }
 
+/* A shortlist is learnt when training has given its memory back: it needs room of its own. */
+static void test_shortlist(void **state)
+{
+    (void)state;
+    struct dg_error err = {0};
+    struct dg_buffer text;
+    struct dg_training_plan p = limited(2 * GIB, -1);
+    p.total = (size_t)(1.5 * GIB);
+    p.list = (size_t)(1.5 * GIB);
+    assert_int_equal(dg_training_plan_check(&p, &err), 0);
+    dg_buffer_init(&text);
+    dg_training_plan_print(&p, NULL, &text);
+    assert_non_null(strstr(text.data, "  a shortlist, after training, about        1536.0 MiB\n"));
+    p.list = (size_t)(2.5 * GIB);
+    assert_int_equal(dg_training_plan_check(&p, &err), DG_ELIMIT);
+    assert_string_equal(err.field, "validation.shortlist");
+    assert_non_null(strstr(err.message, "needs up to 2.5 GiB and the machine has 2.0 GiB"));
+    dg_error_clear(&err);
+    p.device = true; /* the list is learnt on the host */
+    assert_int_equal(dg_training_plan_check(&p, &err), 0);
+    p.list = 0;
+    dg_buffer_reset(&text);
+    dg_training_plan_print(&p, NULL, &text);
+    assert_null(strstr(text.data, "shortlist"));
+    dg_buffer_deinit(&text);
+}
+
 enum { V = 37000, LONGEST = 256 };
 
 /* Plans the paper's models on a device with this much free memory, using CUDA's training ops. */
@@ -120,7 +147,7 @@ static void test_small_devices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_refusal_says_whose_limit), cmocka_unit_test(test_large_devices),
-        cmocka_unit_test(test_small_devices)};
+        cmocka_unit_test(test_refusal_says_whose_limit), cmocka_unit_test(test_shortlist),
+        cmocka_unit_test(test_large_devices), cmocka_unit_test(test_small_devices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 #include "trainer/run/bundle_list.h"
 
 #include "base/clock.h"
+#include "trainer/align/lexicon.h"
 #include "trainer/align/shortlist.h"
 #include "trainer/run/internal.h"
 #include "trainer/score/list_guard.h"
@@ -8,13 +9,26 @@
 #include <stdlib.h>
 
 /* Pairs to learn from, as for a run's other lexicons. With 16,000 pieces this takes half a minute
- * of one core and up to 1.0 GB, which training has released before. */
+ * of one core and up to 1.0 GB. */
 enum { PAIRS = 200000 };
 
 /* True if sentences need more than half of the vocabulary: the engine ignores such lists. */
-static bool too_long(const struct dg_export *e, double pieces)
+static bool too_long(const struct dg_config *c, double pieces)
 {
-    return 2 * pieces > e->config->target_vocab;
+    return 2 * pieces > c->target_vocab;
+}
+
+size_t dg_bundle_list_bytes(const struct dg_recipe *r, const struct dg_prepared *p,
+    const struct dg_config *c, const struct dg_dataset *train)
+{
+    const struct dg_lexicon_options o = {.source_vocab = c->source_vocab,
+        .target_vocab = c->target_vocab,
+        .source_eos = dg_prepared_eos(p),
+        .target_eos = c->eos,
+        .pairs = PAIRS};
+    const bool wanted = r->validation.shortlist && dg_prepared_sets(p, "dev") &&
+                        !too_long(c, DG_SHORTLIST_FREQUENT);
+    return wanted ? dg_lexicon_bytes(train, &o) : 0;
 }
 
 /* Replace *decision by `now`, which it takes, and seal the bundle with it. */
@@ -85,10 +99,10 @@ int dg_bundle_list_add(
     struct dg_made_shortlist made;
     struct dg_json *measured = NULL;
     *decision = NULL;
-    if (too_long(o->e, DG_SHORTLIST_FREQUENT))
+    if (too_long(o->e->config, DG_SHORTLIST_FREQUENT))
         return 0;
     int rc = dg_shortlist_make(&m, &made, err);
-    if (!rc && too_long(o->e, made.mean_rows)) {
+    if (!rc && too_long(o->e->config, made.mean_rows)) {
         dg_trainlog_say(o->log, "shortlist: none: sentences would need %.0f of %u tokens",
             made.mean_rows, o->e->config->target_vocab);
         dg_export_remove_shortlist(o->e);

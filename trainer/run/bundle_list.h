@@ -5,6 +5,7 @@
 
 #include "trainer/run/export.h"
 
+struct dg_dataset;
 struct dg_trainlog;
 
 struct dg_bundle_list {
@@ -15,6 +16,11 @@ struct dg_bundle_list {
     /* set to non-zero: return DG_ECANCELED; NULL: cannot be stopped */
     const volatile int *stop;
 };
+
+/* Memory that learning the list of a run takes, about, once training has given its own back; 0: the
+ * recipe or the prepared data want no list. */
+size_t dg_bundle_list_bytes(const struct dg_recipe *r, const struct dg_prepared *p,
+    const struct dg_config *c, const struct dg_dataset *train);
 
 /* Write the list and seal the bundle with the decision, which the caller frees. *decision is NULL
  * if sentences would need more than half of the vocabulary: no list is made then. Until it is

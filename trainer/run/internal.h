@@ -82,6 +82,8 @@ int dg_run_paths(struct dg_run *r, struct dg_error *err);
 int dg_run_device(struct dg_run *r, struct dg_error *err);
 /* Set up prepared folder, configuration, training set and memory plan. */
 int dg_run_data(struct dg_run *r, struct dg_error *err);
+/* Check the plan, with the shortlist that the leading rank will learn. */
+int dg_run_check_plan(struct dg_run *r, struct dg_error *err);
 
 /* model.c */
 /* Set up workers and optimiser: fresh, from a bundle or resumed. */

@@ -208,7 +208,7 @@ int dg_run_model(struct dg_run *r, struct dg_error *err)
     const struct dg_recipe_training *t = &r->recipe->training;
     struct dg_checkpoint *c = NULL;
     size_t damaged = 0;
-    int rc = dg_training_plan_check(&r->plan, err);
+    int rc = dg_run_check_plan(r, err);
     if (!rc && !r->device.cuda && r->device.type == DG_F32 &&
         !dg_cpu_train_take_room((size_t)r->plan.threads))
         rc = dg_error_field(err, DG_ELIMIT, "training.threads",

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "model/train/tape.h"
 #include "trainer/data/hash.h"
+#include "trainer/run/bundle_list.h"
 #include "trainer/update/ranks_device.h"
 #include "weights/bundle.h"
 
@@ -348,6 +349,13 @@ int dg_run_data(struct dg_run *r, struct dg_error *err)
         worst.max_source > worst.max_target ? worst.max_source : worst.max_target, &r->place,
         &r->plan);
     return 0;
+}
+
+int dg_run_check_plan(struct dg_run *r, struct dg_error *err)
+{
+    if (dg_run_leads(r) && !r->o->no_scores)
+        r->plan.list = dg_bundle_list_bytes(r->recipe, r->prepared, &r->config, r->data);
+    return dg_training_plan_check(&r->plan, err);
 }
 
 void dg_run_release(struct dg_run *r)

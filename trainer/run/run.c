@@ -392,8 +392,8 @@ int dg_run_plan(const struct dg_run_options *o, struct dg_buffer *out, struct dg
     if (!rc) {
         struct dg_dataset_options data = dg_run_batches(r.recipe);
         dg_dataset_worst(r.data, &data, &worst);
+        rc = dg_run_check_plan(&r, err);
         dg_training_plan_print(&r.plan, &worst, out);
-        rc = dg_training_plan_check(&r.plan, err);
     }
     dg_run_close(&r);
     return rc;

@@ -121,11 +121,18 @@ void dg_training_plan_print(
     add_line(out, "activations, about", p->activations);
     add_line(out, "validation or averaging, about", p->validation);
     add_line(out, "together", p->total);
+    if (p->list)
+        add_line(out, "a shortlist, after training, about", p->list);
     add_line(out, who_allows(p), p->available);
 }
 
 int dg_training_plan_check(const struct dg_training_plan *p, struct dg_error *err)
 {
+    if (p->available && !p->device && p->list > p->available)
+        return dg_error_field(err, DG_ELIMIT, "validation.shortlist",
+            "a shortlist, learnt after training, needs up to %.1f GiB and %s %.1f GiB: "
+            "validation.shortlist 0 makes none",
+            (double)p->list / (1 << 30), who_allows(p), (double)p->available / (1 << 30));
     if (!p->available || p->total <= p->available)
         return 0;
     return dg_error_field(err, DG_ELIMIT, "training.micro_tokens",

@@ -17,13 +17,17 @@ struct dg_training_plan {
     size_t weights, optimizer, gradients, activations;
     /* for a second copy of the weights and the search's caches, or for averaging */
     size_t validation;
+    /* for learning a shortlist after training, which has given its memory back; 0: none is made.
+     * The caller sets it: dg_bundle_list_bytes */
+    size_t list;
     /* needed by this process; limit of the machine, its control group, ulimit or the device */
     size_t total, available;
     /* the control group sets the limit */
     bool grouped;
     /* `ulimit -v` or `ulimit -d` sets the limit, being lower than the other two */
     bool limited;
-    /* `available` is a device's memory, which holds all of the above except `validation` */
+    /* `available` is a device's memory, which holds all of the above except `validation` and `list`
+     */
     bool device;
 };
 
