@@ -189,25 +189,6 @@ static void test_errors_name_the_field(void **state)
     refuse("{\"data\":{\"target_tags\":\"yes\"}}", "data.target_tags", "auto");
 }
 
-/* What the bundle's manifest would refuse after all training is refused before it. */
-static void test_manifest_takes_it(void **state)
-{
-    (void)state;
-    refuse("{\"data\":{\"pairs\":[{\"source_lang\":\"en us\",\"target_lang\":\"de\",\"train\":[{"
-           "\"source\":\"a\",\"target\":\"b\"}]}]}}",
-        "data.pairs[0].source_lang", "has \"en us\", expected a language tag");
-    refuse("{\"data\":{\"pairs\":[{\"source_lang\":\"en\",\"target_lang\":\"de/at\",\"train\":[{"
-           "\"source\":\"a\",\"target\":\"b\"}]}]}}",
-        "data.pairs[0].target_lang", "has \"de/at\"");
-    refuse("{" DATA ",\"output\":{\"description\":\"two\\nlines\"}}", "output.description",
-        "output.description holds a control character");
-    refuse("{" DATA ",\"output\":{\"licence\":\"a\\tb\"}}", "output.licence", "control character");
-    struct dg_recipe *r =
-        parse("{" DATA ",\"output\":{\"description\":\"Wörter\",\"licence\":\"\"}}");
-    assert_string_equal(r->output.description, "Wörter");
-    dg_recipe_free(r);
-}
-
 static void test_directions_and_tags(void **state)
 {
     (void)state;
@@ -402,7 +383,6 @@ int main(void)
         cmocka_unit_test(test_presets),
         cmocka_unit_test(test_print_reads_back),
         cmocka_unit_test(test_errors_name_the_field),
-        cmocka_unit_test(test_manifest_takes_it),
         cmocka_unit_test(test_directions_and_tags),
         cmocka_unit_test(test_no_weights),
         cmocka_unit_test(test_extends_and_settings),
