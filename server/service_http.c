@@ -3,6 +3,7 @@
 #include "server/service_internal.h"
 
 #include "base/log.h"
+#include "server/api/dispatch.h"
 #include "server/api/routes.h"
 #include "server/http/listen.h"
 #include "server/http/systemd.h"
@@ -53,9 +54,6 @@ struct dg_http_limits dg_service_http_limits(const struct dg_server_config *c)
         .ping_ms = (uint32_t)c->stream_ping_ms};
 }
 
-/* Routes to which clients send documents, by POST. */
-static const char *const document_paths[] = {"/v1/documents", "/translate_file", "/v2/document"};
-
 static bool is_upload(void *arg, const struct dg_http_exchange *x)
 {
     const struct dg_http_request *request = dg_http_request(x);
@@ -63,14 +61,9 @@ static bool is_upload(void *arg, const struct dg_http_exchange *x)
     const struct dg_dialect *dialect;
     char allow[64];
     int status;
-    if (!app->uploader || strcmp(request->method, "POST") != 0)
-        return false;
     const struct dg_route *route = dg_routes_find(
         request->method, request->path, app->config.dialects, &status, allow, &dialect);
-    for (size_t i = 0; route && i < sizeof document_paths / sizeof *document_paths; i++)
-        if (strcmp(route->path, document_paths[i]) == 0)
-            return true;
-    return false;
+    return app->uploader && route && route->flags & DG_ROUTE_UPLOAD;
 }
 
 int dg_service_open_http(struct dg_service *s, struct dg_error *err)
@@ -105,10 +98,10 @@ int dg_service_open_http(struct dg_service *s, struct dg_error *err)
         .held = passed,
         .app = &s->app,
         .is_upload = is_upload,
-        .handle = dg_routes_handle,
-        .refuse = dg_routes_refuse,
-        .mark = dg_routes_mark,
-        .finished = dg_routes_finished,
+        .handle = dg_dispatch_handle,
+        .refuse = dg_dispatch_refuse,
+        .mark = dg_dispatch_mark,
+        .finished = dg_dispatch_finished,
     };
     rc = dg_http_open(fds, &o, &s->http, err);
     if (rc == DG_OK)

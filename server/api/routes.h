@@ -1,15 +1,31 @@
-/* The routes: one table of method, path and handler; openapi.yaml describes the same ones (a test
- * compares). HEAD follows GET, OPTIONS and every other method are answered here.
- * HTTP threads; the table is constant. */
+/* The routes: one table of method, path, handler and what is particular about them; openapi.yaml
+ * describes the same ones (a test compares). HEAD follows GET. Any thread; the table is constant.
+ */
 #ifndef DG_SERVER_API_ROUTES_H
 #define DG_SERVER_API_ROUTES_H
 
-#include "base/buffer.h"
 #include "server/api/dialect.h"
 #include "server/app.h"
 #include "server/http/http.h"
 
 struct dg_endpoint;
+
+/* Without flags a route needs the translate scope: a new one is never open by oversight. */
+enum dg_route_flag {
+    /* about the server, or at an address that nobody can guess: open unless --keys-open closes it,
+     * then open to every key */
+    DG_ROUTE_PAGE = 1,
+    /* open to all */
+    DG_ROUTE_PROBE = 2,
+    /* about the models and a key's usage: open to every key, whatever its scopes */
+    DG_ROUTE_ANY_KEY = 4,
+    /* needs the admin scope */
+    DG_ROUTE_ADMIN = 8,
+    /* names or lists languages of the models; endpoints do so, too */
+    DG_ROUTE_LANGUAGES = 16,
+    /* clients send documents to it */
+    DG_ROUTE_UPLOAD = 32
+};
 
 struct dg_route {
     const char *method, *path;
@@ -18,6 +34,8 @@ struct dg_route {
     const struct dg_endpoint *endpoint;
     /* NULL: our own */
     const struct dg_dialect *dialect;
+    /* enum dg_route_flag, or'ed */
+    unsigned flags;
 };
 
 /* All routes, [*n], also of dialects that are switched off. */
@@ -31,13 +49,10 @@ const struct dg_route *dg_routes_find(const char *method, const char *path, cons
 
 /* Required scopes of a route, as bits of enum dg_scope; 0: open to all. pages_open: pages about the
  * server are open, too. */
-unsigned dg_routes_scope(const char *method, const char *path, bool pages_open);
-
-/* The callbacks of dg_http_options; app is a struct dg_app. */
-void dg_routes_handle(void *app, struct dg_http_exchange *x);
-void dg_routes_refuse(void *app, struct dg_http_exchange *x, int status, const char *code,
-    const char *message, struct dg_http_reply *r);
-void dg_routes_mark(void *app, struct dg_http_exchange *x, struct dg_http_reply *r);
-void dg_routes_finished(void *app, struct dg_http_exchange *x, int status);
+unsigned dg_routes_scope(const struct dg_route *route, bool pages_open);
+/* Is it of no use until the models are loaded? */
+bool dg_routes_need_models(const struct dg_route *route);
+/* Do its requests count as translations? */
+bool dg_routes_translate(const struct dg_route *route);
 
 #endif

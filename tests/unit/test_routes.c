@@ -91,29 +91,61 @@ static void table_is_sound(void **state)
     }
 }
 
-/* Pages about the server need no key, unless they are closed; an unknown path does. */
+static const struct dg_route *route_of(const char *method, const char *path)
+{
+    char allow[64];
+    int status;
+    const struct dg_dialect *dialect;
+    const struct dg_route *r = dg_routes_find(method, path, "all", &status, allow, &dialect);
+    assert_non_null(r);
+    return r;
+}
+
+static unsigned scope_of(const char *method, const char *path, bool pages_open)
+{
+    return dg_routes_scope(route_of(method, path), pages_open);
+}
+
+/* Pages about the server need no key, unless they are closed. */
 static void scopes(void **state)
 {
+    const unsigned any = DG_SCOPE_TRANSLATE | DG_SCOPE_ADMIN;
     (void)state;
-    assert_int_equal(dg_routes_scope("GET", "/livez", false), 0);
-    assert_int_equal(dg_routes_scope("GET", "/metrics", true), 0);
-    assert_int_not_equal(dg_routes_scope("GET", "/metrics", false), 0);
-    assert_int_not_equal(dg_routes_scope("POST", "/metrics", true), 0);
-    assert_int_not_equal(dg_routes_scope("GET", "/v1/usage", true), 0);
-    assert_int_not_equal(dg_routes_scope("GET", "/v3/glossaries", true), 0);
-    assert_int_not_equal(dg_routes_scope("GET", "/language/translate/v2", true), 0);
-    assert_int_equal(dg_routes_scope("POST", "/v1/models/reload", true), DG_SCOPE_ADMIN);
-    /* translating by GET is work, and so is an unlisted path; served resources are open to every
-     * key with any method */
-    assert_int_equal(dg_routes_scope("GET", "/language/translate/v2", true), DG_SCOPE_TRANSLATE);
-    assert_int_equal(dg_routes_scope("GET", "/v3/glossaries", true), DG_SCOPE_TRANSLATE);
-    assert_int_equal(
-        dg_routes_scope("POST", "/v2/usage", true), DG_SCOPE_TRANSLATE | DG_SCOPE_ADMIN);
+    assert_int_equal(scope_of("GET", "/livez", false), 0);
+    assert_int_equal(scope_of("GET", "/metrics", true), 0);
+    assert_int_equal(scope_of("HEAD", "/metrics", true), 0);
+    assert_int_equal(scope_of("GET", "/metrics", false), any);
+    assert_int_equal(scope_of("GET", "/download_file/a.txt", true), 0);
+    assert_int_equal(scope_of("GET", "/v1/usage", true), any);
+    assert_int_equal(scope_of("POST", "/v2/usage", true), any);
+    assert_int_equal(scope_of("POST", "/v1/models/reload", true), DG_SCOPE_ADMIN);
+    assert_int_equal(scope_of("GET", "/v1/status", true), DG_SCOPE_ADMIN);
+    /* translating by GET is work */
+    assert_int_equal(scope_of("GET", "/language/translate/v2", true), DG_SCOPE_TRANSLATE);
+    assert_int_equal(scope_of("GET", "/v3/glossaries", true), DG_SCOPE_TRANSLATE);
+    assert_int_equal(scope_of("POST", "/v1/translate", true), DG_SCOPE_TRANSLATE);
+}
+
+static void kinds_of_routes(void **state)
+{
+    (void)state;
+    assert_true(route_of("POST", "/v2/document/")->flags & DG_ROUTE_UPLOAD);
+    assert_false(route_of("POST", "/v2/document/a")->flags & DG_ROUTE_UPLOAD);
+    assert_true(dg_routes_need_models(route_of("POST", "/v1/translate")));
+    assert_true(dg_routes_need_models(route_of("GET", "/languages")));
+    assert_true(dg_routes_need_models(route_of("POST", "/v2/glossaries")));
+    assert_false(dg_routes_need_models(route_of("GET", "/v2/glossaries")));
+    assert_true(dg_routes_translate(route_of("GET", "/language/translate/v2")));
+    assert_true(dg_routes_translate(route_of("POST", "/v1/documents")));
+    assert_false(dg_routes_translate(route_of("POST", "/v2/languages")));
+    assert_false(dg_routes_translate(route_of("POST", "/v1/glossaries")));
+    assert_false(dg_routes_translate(route_of("POST", "/v1/models/reload")));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(finds), cmocka_unit_test(slash_at_the_end),
-        cmocka_unit_test(table_is_sound), cmocka_unit_test(scopes)};
+        cmocka_unit_test(table_is_sound), cmocka_unit_test(scopes),
+        cmocka_unit_test(kinds_of_routes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
