@@ -4,7 +4,6 @@
 
 #include "base/log.h"
 #include "server/api/dispatch.h"
-#include "server/api/routes.h"
 #include "server/http/listen.h"
 #include "server/http/systemd.h"
 
@@ -54,18 +53,6 @@ struct dg_http_limits dg_service_http_limits(const struct dg_server_config *c)
         .ping_ms = (uint32_t)c->stream_ping_ms};
 }
 
-static bool is_upload(void *arg, const struct dg_http_exchange *x)
-{
-    const struct dg_http_request *request = dg_http_request(x);
-    const struct dg_app *app = arg;
-    const struct dg_dialect *dialect;
-    char allow[64];
-    int status;
-    const struct dg_route *route = dg_routes_find(
-        request->method, request->path, app->config.dialects, &status, allow, &dialect);
-    return app->uploader && route && route->flags & DG_ROUTE_UPLOAD;
-}
-
 int dg_service_open_http(struct dg_service *s, struct dg_error *err)
 {
     const struct dg_server_config *c = &s->app.config;
@@ -97,7 +84,7 @@ int dg_service_open_http(struct dg_service *s, struct dg_error *err)
         /* The service manager's clients wait for an answer instead of getting 503. */
         .held = passed,
         .app = &s->app,
-        .is_upload = is_upload,
+        .admit = dg_dispatch_admit,
         .handle = dg_dispatch_handle,
         .refuse = dg_dispatch_refuse,
         .mark = dg_dispatch_mark,

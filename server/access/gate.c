@@ -27,6 +27,8 @@ struct dg_visit {
     struct dg_auth_key *limited;
     /* counted against its address's rate */
     bool by_address;
+    /* the key is looked for in the body */
+    bool waits;
     /* the key's name in the log */
     const char *shown;
     /* guarded by lock, like day and characters: its exchange is over */
@@ -96,8 +98,8 @@ static void add_date(char *message, size_t cap, int64_t at_s)
         strftime(message + n, cap - n, " on %Y-%m-%d at %H:%M:%S UTC", &tm);
 }
 
-static bool check_key(struct dg_auth *auth, struct dg_http_exchange *x, unsigned scope,
-    const struct dg_gate_manner *manner, struct dg_visit *v)
+static enum dg_gate_verdict check_key(struct dg_auth *auth, struct dg_http_exchange *x,
+    unsigned scope, const struct dg_gate_manner *manner, struct dg_visit *v)
 {
     char own[DG_GATE_KEY], message[160];
     int64_t wait_s;
@@ -106,12 +108,15 @@ static bool check_key(struct dg_auth *auth, struct dg_http_exchange *x, unsigned
     const char *secret = secret_of(x);
     if (!secret && manner && manner->find_key(x, own))
         secret = own;
+    v->waits = !secret && manner && manner->in_body && !v->waits;
+    if (v->waits)
+        return DG_GATE_WAITS;
     enum dg_auth_verdict verdict = dg_auth_enter(auth, secret, scope, &key, &wait_s);
     v->key = verdict == DG_AUTH_OK ? key : NULL;
     v->limited = verdict == DG_AUTH_OK || verdict == DG_AUTH_RATE ? key : NULL;
     v->shown = key ? dg_auth_id(key) : verdict == DG_AUTH_UNKNOWN ? "unknown" : "-";
     if (verdict == DG_AUTH_OK)
-        return true;
+        return DG_GATE_ADMITTED;
     snprintf(message, sizeof message, "%s", message_of(verdict, scope));
     if (verdict == DG_AUTH_EXPIRED)
         add_date(message, sizeof message, dg_auth_expires(auth, key));
@@ -121,21 +126,21 @@ static bool check_key(struct dg_auth *auth, struct dg_http_exchange *x, unsigned
     if (r.status == 401)
         dg_http_reply_header(&r, "WWW-Authenticate", "Bearer realm=\"dragoman\"");
     dg_http_reply_take(x, &r);
-    return false;
+    return DG_GATE_REFUSED;
 }
 
-static bool check_rate(
+static enum dg_gate_verdict check_rate(
     struct dg_rates *rates, struct dg_http_exchange *x, const struct dg_gate_manner *manner)
 {
     struct dg_http_reply r = {0};
     int64_t wait_s;
     if (dg_rates_take(rates, dg_http_client(x), dg_clock_ns(), &wait_s))
-        return true;
+        return DG_GATE_ADMITTED;
     (manner ? manner->refuse : say)(
         &r, DG_AUTH_RATE, "this address's requests for this minute are used up");
     dg_reply_retry_after(&r, wait_s);
     dg_http_reply_take(x, &r);
-    return false;
+    return DG_GATE_REFUSED;
 }
 
 /* True through the Unix socket, unless a proxy uses it to forward the requests of others. Not
@@ -147,8 +152,7 @@ bool dg_gate_is_owner(const struct dg_http_exchange *x)
            !dg_http_header(x, "Origin");
 }
 
-bool dg_gate_enter(const struct dg_gate *gate, struct dg_http_exchange *x, unsigned scope,
-    const struct dg_gate_manner *manner, const struct dg_route *route)
+bool dg_gate_open(struct dg_http_exchange *x, const struct dg_route *route)
 {
     struct dg_visit *v = calloc(1, sizeof *v);
     if (!v) {
@@ -160,18 +164,37 @@ bool dg_gate_enter(const struct dg_gate *gate, struct dg_http_exchange *x, unsig
     v->route = route;
     v->shown = "-";
     dg_http_set_tag(x, v);
+    return true;
+}
+
+/* The visit; NULL: none. */
+static struct dg_visit *visit_of(const struct dg_http_exchange *x)
+{
+    return (struct dg_visit *)(uintptr_t)dg_http_tag(x);
+}
+
+enum dg_gate_verdict dg_gate_enter(const struct dg_gate *gate, struct dg_http_exchange *x,
+    unsigned scope, const struct dg_gate_manner *manner)
+{
+    struct dg_visit *v = visit_of(x);
     if (scope == 0 || (scope == DG_SCOPE_ADMIN && dg_gate_is_owner(x)))
-        return true;
+        return DG_GATE_ADMITTED;
     if (gate->auth)
         return check_key(gate->auth, x, scope, manner, v);
     if (scope == DG_SCOPE_ADMIN) {
         refuse(x, 403, "forbidden",
             "without API keys (--keys), this works only through the server's Unix socket "
             "(--unix-socket); SIGHUP does the same");
-        return false;
+        return DG_GATE_REFUSED;
     }
     v->by_address = gate->rates != NULL;
-    return !gate->rates || check_rate(gate->rates, x, manner);
+    return gate->rates ? check_rate(gate->rates, x, manner) : DG_GATE_ADMITTED;
+}
+
+bool dg_gate_waits(const struct dg_http_exchange *x)
+{
+    const struct dg_visit *v = visit_of(x);
+    return v && v->waits;
 }
 
 void dg_gate_mark(const struct dg_gate *gate, struct dg_http_exchange *x, struct dg_http_reply *r)
@@ -200,7 +223,7 @@ void dg_gate_mark(const struct dg_gate *gate, struct dg_http_exchange *x, struct
 
 struct dg_visit *dg_gate_hold(struct dg_http_exchange *x)
 {
-    struct dg_visit *v = (struct dg_visit *)(uintptr_t)dg_http_tag(x);
+    struct dg_visit *v = visit_of(x);
     if (v)
         atomic_fetch_add(&v->refs, 1);
     return v;
@@ -276,7 +299,7 @@ void dg_gate_usage(
 
 void dg_gate_answered(struct dg_http_exchange *x, int64_t n)
 {
-    struct dg_visit *v = (struct dg_visit *)(uintptr_t)dg_http_tag(x);
+    struct dg_visit *v = visit_of(x);
     if (!v)
         return;
     v->told = true;
@@ -296,7 +319,7 @@ static int64_t cost_of(const struct dg_visit *v, int status)
 
 void dg_gate_leave(struct dg_auth *auth, struct dg_http_exchange *x, int status)
 {
-    struct dg_visit *v = (struct dg_visit *)(uintptr_t)dg_http_tag(x);
+    struct dg_visit *v = visit_of(x);
     if (!v)
         return;
     pthread_mutex_lock(&v->lock);

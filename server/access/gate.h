@@ -1,5 +1,5 @@
-/* Access control: each request's route and API key, from the start of its handling until its reply
- * is sent. Without keys (--keys) anyone may do everything except administration, which is only for
+/* Access control: each request's route and API key, from the end of its headers until its reply is
+ * sent. Without keys (--keys) anyone may do everything except administration, which is only for
  * clients of the Unix socket. HTTP threads. */
 #ifndef DG_SERVER_ACCESS_GATE_H
 #define DG_SERVER_ACCESS_GATE_H
@@ -15,8 +15,10 @@ struct dg_route;
 
 /* Where an API's requests carry keys, and how it words refusals. */
 struct dg_gate_manner {
-    /* The key, in out; false: none. */
+    /* The key, in out; false: none. Before the body is there, it looks at the rest. */
     bool (*find_key)(const struct dg_http_exchange *x, char out[DG_GATE_KEY]);
+    /* Keys may also be in bodies. */
+    bool in_body;
     /* Fill r with the reason and its message. The caller adds Retry-After and similar headers. */
     void (*refuse)(struct dg_http_reply *r, enum dg_auth_verdict why, const char *message);
 };
@@ -29,11 +31,23 @@ struct dg_gate {
     struct dg_rates *rates;
 };
 
-/* Admit a request for route (stored for dg_gate_route, not examined) that needs one of the scopes,
- * bits of enum dg_scope; 0: open to all. manner NULL: keys are in headers, which are always
- * accepted. False: it was refused with a reply: 401, 403 or 429, or as manner defines. */
-bool dg_gate_enter(const struct dg_gate *gate, struct dg_http_exchange *x, unsigned scope,
-    const struct dg_gate_manner *manner, const struct dg_route *route);
+/* Begin a request for route (stored for dg_gate_route, not examined). False: it was refused with a
+ * reply, for lack of memory. */
+bool dg_gate_open(struct dg_http_exchange *x, const struct dg_route *route);
+
+enum dg_gate_verdict {
+    DG_GATE_ADMITTED,
+    /* with a reply: 401, 403 or 429, or as the manner defines */
+    DG_GATE_REFUSED,
+    /* its key may be in the body: enter again when that is there, which decides */
+    DG_GATE_WAITS
+};
+/* May a request, whose headers are complete, do what needs one of the scopes, bits of enum
+ * dg_scope? 0: open to all. manner NULL: keys are in headers, which are always accepted. */
+enum dg_gate_verdict dg_gate_enter(const struct dg_gate *gate, struct dg_http_exchange *x,
+    unsigned scope, const struct dg_gate_manner *manner);
+/* Was that DG_GATE_WAITS? */
+bool dg_gate_waits(const struct dg_http_exchange *x);
 /* An exchange's key, for other threads: valid until it is released, even after the exchange. */
 struct dg_visit;
 struct dg_visit *dg_gate_hold(struct dg_http_exchange *x);
@@ -42,7 +56,7 @@ void dg_gate_release(struct dg_visit *v); /* any thread; NULL is fine */
  * thread. */
 int dg_gate_use(struct dg_auth *auth, struct dg_visit *v, int64_t characters, struct dg_error *err);
 
-/* The route given to dg_gate_enter; NULL: none. */
+/* The route given to dg_gate_open; NULL: none. */
 const struct dg_route *dg_gate_route(const struct dg_http_exchange *x);
 /* The id of the request's key, which is not secret, also if the key was refused; "unknown": no such
  * key; "-": none was sent. */

@@ -34,18 +34,6 @@ static void reply_error(struct dg_http_exchange *x, const struct dg_dialect *dia
     dg_http_reply_take(x, &r);
 }
 
-/* Refuses a change that names languages, and a list of them, while the models load: until then
- * there are none, and clients keep an empty list for days. The endpoints refuse such requests
- * themselves. */
-static bool refuse_early(
-    const struct dg_app *app, struct dg_http_exchange *x, const struct dg_route *route)
-{
-    if (atomic_load(&app->state) != DG_APP_STARTING || !(route->flags & DG_ROUTE_LANGUAGES))
-        return false;
-    reply_error(x, route->dialect, 503, "starting", "the models are loading");
-    return true;
-}
-
 /* Sets the headers that every reply of a dialect has. */
 static void mark(
     const struct dg_app *app, struct dg_http_exchange *x, const struct dg_dialect *dialect)
@@ -72,7 +60,41 @@ static void refuse(
     dg_http_reply_take(x, &r);
 }
 
-void dg_dispatch_handle(void *arg, struct dg_http_exchange *x)
+static enum dg_gate_verdict enter(
+    const struct dg_app *app, struct dg_http_exchange *x, const struct dg_route *route)
+{
+    const struct dg_gate gate = {app->auth, app->rates};
+    unsigned scope = dg_routes_scope(route, strcmp(app->config.keys_open, "pages") == 0);
+    /* Without keys anybody may read, as at /metrics; changes need the Unix socket. */
+    if (!app->auth && strcmp(route->method, "GET") == 0 && !route->endpoint)
+        scope = 0;
+    return dg_gate_enter(&gate, x, scope, route->dialect ? &route->dialect->gate : NULL);
+}
+
+/* Checks what headers tell of a request that has a route. */
+static void admit(struct dg_app *app, struct dg_http_exchange *x, const struct dg_route *route)
+{
+    /* Without models, translations are impossible and lists of languages are empty, and clients
+     * keep an empty list for days. A request that is refused for this does not count in its key's
+     * rate. */
+    if (atomic_load(&app->state) == DG_APP_STARTING && dg_routes_need_models(route)) {
+        reply_error(x, route->dialect, 503, "starting", "the models are loading");
+        return;
+    }
+    const enum dg_gate_verdict verdict = enter(app, x, route);
+    if (verdict == DG_GATE_REFUSED)
+        return;
+    if (verdict == DG_GATE_WAITS)
+        dg_http_unproven(x);
+    if (app->uploader && route->flags & DG_ROUTE_UPLOAD)
+        dg_http_upload(x);
+    /* Without keys, every page that somebody on this machine opens can reach the server. */
+    const char *why = app->auth ? NULL : dg_cors_refusal(app->cors, x, route->dialect);
+    if (why)
+        reply_error(x, route->dialect, 403, "forbidden", why);
+}
+
+void dg_dispatch_admit(void *arg, struct dg_http_exchange *x)
 {
     const struct dg_http_request *request = dg_http_request(x);
     struct dg_app *app = arg;
@@ -85,27 +107,22 @@ void dg_dispatch_handle(void *arg, struct dg_http_exchange *x)
     mark(app, x, dialect);
     if (!route) {
         refuse(x, status, allow, dialect);
-        return;
+    } else if (dg_gate_open(x, route)) {
+        atomic_fetch_add(&app->in_flight, 1);
+        admit(app, x, route);
     }
-    atomic_fetch_add(&app->in_flight, 1);
-    bool pages_open = strcmp(app->config.keys_open, "pages") == 0;
-    unsigned scope = dg_routes_scope(route, pages_open);
-    /* Without keys anybody may read, as at /metrics; changes need the Unix socket. */
-    if (!app->auth && strcmp(route->method, "GET") == 0 && !route->endpoint)
-        scope = 0;
-    const struct dg_gate gate = {app->auth, app->rates};
-    if (!dg_gate_enter(&gate, x, scope, dialect ? &dialect->gate : NULL, route)) {
-        if (!dg_gate_route(x)) /* out of memory: without a route its end is not counted */
-            atomic_fetch_sub(&app->in_flight, 1);
+}
+
+void dg_dispatch_handle(void *arg, struct dg_http_exchange *x)
+{
+    struct dg_app *app = arg;
+    const struct dg_route *route = dg_gate_route(x);
+    dg_json_begin();
+    if (dg_gate_waits(x) && enter(app, x, route) == DG_GATE_REFUSED)
         return;
-    }
-    /* Without keys, every page that somebody on this machine opens can reach the server. */
-    const char *why = app->auth ? NULL : dg_cors_refusal(app->cors, x, route->dialect);
-    if (why)
-        reply_error(x, route->dialect, 403, "forbidden", why);
-    else if (route->endpoint)
+    if (route->endpoint)
         dg_endpoint_handle(app, x, route->endpoint);
-    else if (!refuse_early(app, x, route))
+    else
         route->handle(app, x);
 }
 

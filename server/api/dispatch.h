@@ -6,6 +6,7 @@
 
 #include "server/http/http.h"
 
+void dg_dispatch_admit(void *app, struct dg_http_exchange *x);
 void dg_dispatch_handle(void *app, struct dg_http_exchange *x);
 void dg_dispatch_refuse(void *app, struct dg_http_exchange *x, int status, const char *code,
     const char *message, struct dg_http_reply *r);

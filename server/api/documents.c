@@ -98,6 +98,8 @@ static int take(const struct dg_side *s, struct dg_upload *made, struct dg_error
     if (rc == DG_OK && !dg_extract_suffix(file.name))
         rc = dg_extract_unknown(file.name, err);
     if (rc == DG_OK)
+        rc = dg_uploader_fits(s->app->uploader, file.name, file.n, err);
+    if (rc == DG_OK)
         rc = dg_uploader_add(s->app->uploader, &order, made, err);
     dg_json_free(fields);
     return rc;

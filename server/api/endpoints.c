@@ -30,36 +30,17 @@ static bool wants_lines(const struct dg_http_exchange *x)
     return false;
 }
 
-bool dg_endpoint_accept(const struct dg_app *app, struct dg_http_exchange *x)
+/* Checks the media type of our own API's bodies, and that somebody waits for the answer. */
+static bool accept(struct dg_http_exchange *x, const struct dg_endpoint *endpoint)
 {
     struct dg_http_reply r = {0};
-    if (!is_json(dg_http_header(x, "Content-Type")))
+    if (!endpoint->read && !is_json(dg_http_header(x, "Content-Type")))
         dg_reply_error(&r, 415, "unsupported_media_type", "Content-Type",
             "Content-Type must be application/json");
-    else if (atomic_load(&app->state) == DG_APP_STARTING)
-        dg_reply_error(&r, 503, "starting", NULL, "the models are loading");
     else if (dg_http_gone(x)) /* before any work is done for it */
         dg_reply_client_gone(&r);
     else
         return true;
-    dg_http_reply_take(x, &r);
-    return false;
-}
-
-/* The same checks for a dialect's request, whatever media type its body has. */
-static bool accept_any(
-    const struct dg_app *app, struct dg_http_exchange *x, const struct dg_endpoint *endpoint)
-{
-    struct dg_http_reply r = {0};
-    struct dg_error err = {0};
-    if (dg_http_gone(x))
-        dg_reply_client_gone(&r);
-    else if (atomic_load(&app->state) != DG_APP_STARTING)
-        return true;
-    else
-        dg_error_set(&err, DG_EAGAIN, "the models are loading");
-    if (err.code != DG_OK)
-        endpoint->kind.fail(&r, &err);
     dg_http_reply_take(x, &r);
     return false;
 }
@@ -167,7 +148,7 @@ void dg_endpoint_handle(
     struct dg_request *r = NULL;
     struct dg_http_reply reply = {0};
     struct dg_error err = {0};
-    if (endpoint->read ? !accept_any(app, x, endpoint) : !dg_endpoint_accept(app, x))
+    if (!accept(x, endpoint))
         return;
     int rc = dg_request_open(app, x, &endpoint->kind, &r, &err);
     if (rc == DG_OK)

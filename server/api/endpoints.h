@@ -24,10 +24,7 @@ extern const struct dg_endpoint dg_endpoint_alternatives; /* POST /v1/alternativ
 extern const struct dg_endpoint dg_endpoint_attention;    /* POST /v1/attention */
 extern const struct dg_endpoint dg_endpoint_detect;       /* POST /v1/detect */
 
-/* dg_endpoint_accept, for other routes with a body, checks the media type, the models and the
- * client's connection; false: it refused the request. dg_endpoint_limits returns the limits of one
- * request; fed: of a batch. */
-bool dg_endpoint_accept(const struct dg_app *app, struct dg_http_exchange *x);
+/* The limits of one request; fed: of a batch. */
 struct dg_limits dg_endpoint_limits(const struct dg_app *app, bool fed);
 /* Fill in the request from a JSON body[n]. No HTTP. DG_EINVAL (field "body": not JSON or no object)
  * and DG_ELIMIT name the field. */

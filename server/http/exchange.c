@@ -46,7 +46,7 @@ void dg_exchange_unref(struct dg_http_exchange *x)
         return;
     if (x->later)
         x->later->drop(x->later_arg);
-    atomic_fetch_sub(&x->pool->used, x->reserved_bytes);
+    dg_http_pool_release(x);
     atomic_fetch_sub(&x->http->replies_bytes, x->reply_bytes);
     dg_buffer_deinit(&x->body);
     free(x->query);
@@ -148,8 +148,7 @@ void dg_http_drop_body(struct dg_http_exchange *x)
 {
     x->request.body = "";
     dg_buffer_deinit(&x->body);
-    atomic_fetch_sub(&x->pool->used, x->reserved_bytes);
-    x->reserved_bytes = 0;
+    dg_http_pool_release(x);
 }
 
 /* Resume the connection on its HTTP thread. Lock held. */

@@ -23,6 +23,8 @@ struct dg_http_pool {
     size_t each, together;
     /* from the arrival of bodies until their replies are sent */
     atomic_size_t used;
+    /* what unproven ones have of that, while they arrive: half of all at most */
+    atomic_size_t unproven;
 };
 
 struct dg_http {
@@ -32,7 +34,7 @@ struct dg_http {
     struct MHD_Daemon *local;
     struct dg_net *net;
     atomic_bool draining;
-    /* uploads: requests for which is_upload returns true; bodies: all others */
+    /* uploads: requests that bring a file; bodies: all others */
     struct dg_http_pool bodies, uploads;
     /* bytes of large replies until they are sent */
     atomic_size_t replies_bytes;
@@ -73,6 +75,9 @@ struct dg_http_exchange {
     /* owned; NULL: none */
     char *query;
     size_t reserved_bytes;
+    /* see dg_http_unproven; and how many of those bytes count so */
+    bool unproven;
+    size_t unproven_bytes;
     /* its share of replies_bytes */
     size_t reply_bytes;
     bool headers_seen, dispatched;
@@ -125,6 +130,14 @@ struct dg_http_exchange {
     /* guarded by lock: reply.ping is due */
     bool ping;
 };
+
+/* Is there room for n more bytes of the body? Reserve them, when they have arrived; false: there is
+ * none. Bytes that are only announced are not reserved: the client may never send them. */
+bool dg_http_pool_has_room(const struct dg_http_exchange *x, size_t n);
+bool dg_http_pool_reserve(struct dg_http_exchange *x, size_t n);
+/* The body is there, so that it is no longer unproven. Give all of it back. */
+void dg_http_pool_prove(struct dg_http_exchange *x);
+void dg_http_pool_release(struct dg_http_exchange *x);
 
 /* Start and stop the library's threads; has_unix: there is a Unix socket, too. */
 int dg_http_daemons_start(struct dg_http *http, bool has_unix, struct dg_error *err);

@@ -16,7 +16,8 @@
 #include <sys/random.h>
 #include <time.h>
 
-#define MAX_KEPT_LOCAL 16 /* most places reserved for clients on this machine */
+#define DROPPED_BYTES 65536 /* most of a refused request's body that is read all the same */
+#define MAX_KEPT_LOCAL 16   /* most places reserved for clients on this machine */
 #define TOO_MANY_BODIES "too many large requests are in progress"
 #define FLUSH_NS 1000000000ull /* time for the last replies to be written when stopping */
 
@@ -28,26 +29,6 @@ static enum MHD_Result look_at_header(
     (void)kind;
     dg_framing_header(cls, key, value);
     return MHD_YES;
-}
-
-/* True if all bodies together leave no room for n more bytes. */
-static bool is_full(const struct dg_http_pool *p, size_t n)
-{
-    const size_t used = atomic_load(&p->used);
-    return used > p->together || n > p->together - used;
-}
-
-/* Reserve n bytes that have arrived in the budget that all bodies share. Bytes that are only
- * announced are not reserved: the client may never send them. */
-static bool reserve(struct dg_http_exchange *x, size_t n)
-{
-    size_t before = atomic_fetch_add(&x->pool->used, n);
-    if (before + n > x->pool->together) {
-        atomic_fetch_sub(&x->pool->used, n);
-        return false;
-    }
-    x->reserved_bytes += n;
-    return true;
 }
 
 /* Append one header if it fits. */
@@ -109,13 +90,52 @@ static enum MHD_Result refuse_head(struct dg_http_exchange *x, size_t head)
     return refuse_past_library(x, 431, "too_large", message);
 }
 
+/* Make the reply of a request that is refused before its body; others get none. */
+static void check_head(struct dg_http_exchange *x, const struct dg_framing *f, const char *version)
+{
+    const struct dg_http *http = x->http;
+    char message[160];
+    const char *coding = dg_http_header(x, "Content-Encoding");
+    const char *fault = dg_framing_fault(f, strcmp(version, "HTTP/1.1") == 0);
+    if (fault) {
+        dg_exchange_refuse(x, 400, "bad_framing", fault);
+    } else if (coding && strcasecmp(coding, "identity") != 0) {
+        dg_exchange_refuse(
+            x, 415, "unsupported_encoding", "Content-Encoding must be identity, or absent");
+        dg_http_reply_header(&x->reply, "Accept-Encoding", "identity");
+    } else if (http->o.admit) {
+        http->o.admit(http->o.app, x);
+    }
+    if (x->replied)
+        return;
+    if (f->length > x->pool->each) {
+        snprintf(message, sizeof message, "the body has %llu bytes, the limit is %zu", f->length,
+            x->pool->each);
+        dg_exchange_refuse(x, 413, "too_large", message);
+    } else if (f->length > 0 && !dg_http_pool_has_room(x, (size_t)f->length)) {
+        dg_exchange_refuse(x, 503, "overloaded", TOO_MANY_BODIES);
+    }
+}
+
+static bool has_body(const struct dg_framing *f)
+{
+    return f->length > 0 || f->chunked;
+}
+
+/* A request that admit refused is answered when its body, if that is small, was read and dropped,
+ * so that the connection can be used again. A client that awaits "100 Continue" has not sent it. */
+static bool is_answered_later(const struct dg_http_exchange *x, const struct dg_framing *f)
+{
+    return !x->reply.close && (!has_body(f) || (!f->chunked && f->length <= DROPPED_BYTES &&
+                                                   !dg_http_header(x, "Expect")));
+}
+
 /* Handle complete headers, before the body is read. */
 static enum MHD_Result on_headers(
     struct dg_http_exchange *x, const char *method, const char *path, const char *version)
 {
     struct dg_http *http = x->http;
     struct dg_framing f = {0};
-    char message[160];
     x->headers_seen = true;
     x->request.method = method;
     x->request.path = dg_framing_path(path);
@@ -134,32 +154,14 @@ static enum MHD_Result on_headers(
     if (!fits)
         return refuse_head(x, head);
     MHD_get_connection_values(x->mhd, MHD_HEADER_KIND, look_at_header, &f);
-    const char *fault = dg_framing_fault(&f, strcmp(version, "HTTP/1.1") == 0);
-    if (fault) {
-        dg_exchange_refuse(x, 400, "bad_framing", fault);
+    check_head(x, &f, version);
+    if (x->replied && !is_answered_later(x, &f)) {
+        x->reply.close = true;
+        if (x->connection)
+            x->connection->linger = true;
         return dg_exchange_send(x);
     }
-    const char *coding = dg_http_header(x, "Content-Encoding");
-    if (coding && strcasecmp(coding, "identity") != 0) {
-        dg_exchange_refuse(
-            x, 415, "unsupported_encoding", "Content-Encoding must be identity, or absent");
-        dg_http_reply_header(&x->reply, "Accept-Encoding", "identity");
-        return dg_exchange_send(x);
-    }
-    if (http->o.is_upload && http->o.is_upload(http->o.app, x))
-        x->pool = &http->uploads;
-    unsigned long long length = f.length;
-    if (length > x->pool->each) {
-        snprintf(message, sizeof message, "the body has %llu bytes, the limit is %zu", length,
-            x->pool->each);
-        dg_exchange_refuse(x, 413, "too_large", message);
-        return dg_exchange_send(x);
-    }
-    if (length > 0 && is_full(x->pool, (size_t)length)) { /* refuse before it is sent */
-        dg_exchange_refuse(x, 503, "overloaded", TOO_MANY_BODIES);
-        return dg_exchange_send(x);
-    }
-    if (x->connection && (length > 0 || f.chunked))
+    if (x->connection && has_body(&f))
         dg_net_phase(http->net, x->connection->id, DG_NET_BODY);
     return MHD_YES;
 }
@@ -169,10 +171,14 @@ static enum MHD_Result on_body(struct dg_http_exchange *x, const char *data, siz
 {
     const size_t limit = x->pool->each, step = x->http->o.max_body_bytes, before = x->body.len;
     char message[96];
+    if (x->replied) { /* refused already */
+        *n = 0;
+        return MHD_YES;
+    }
     snprintf(message, sizeof message, "the body has more than %zu bytes, the limit", limit);
     if (*n > limit - x->body.len)
         return refuse_past_library(x, 413, "too_large", message);
-    if (!reserve(x, *n))
+    if (!dg_http_pool_reserve(x, *n))
         return refuse_past_library(x, 503, "overloaded", TOO_MANY_BODIES);
     dg_buffer_add(&x->body, data, *n);
     /* The time limit of a body is for max_body_bytes; an upload has it again for each further
@@ -210,9 +216,10 @@ enum MHD_Result dg_http_on_request(void *cls, struct MHD_Connection *mhd, const 
         dg_net_phase(http->net, x->connection->id, DG_NET_HANDLING);
     x->request.body = x->body.data ? x->body.data : "";
     x->request.body_len = x->body.len;
+    dg_http_pool_prove(x);
     if (x->body.failed)
         dg_exchange_refuse(x, 503, "overloaded", "no memory for the body");
-    else
+    else if (!x->replied)
         http->o.handle(http->o.app, x);
     return dg_exchange_settle(x);
 }

@@ -1,6 +1,7 @@
 /* HTTP over libmicrohttpd, which only files that include exchange.h know (http.c, daemon.c,
- * exchange.c and others): requests come in as plain structs, replies go out. An HTTP thread calls
- * the handler when the whole request is there. The handler replies immediately
+ * exchange.c and others): requests come in as plain structs, replies go out. An HTTP thread asks
+ * whether a request is admitted when its headers are there, and calls the handler when all of it is
+ * there. The handler replies immediately
  * (dg_http_reply_take), or suspends the exchange (dg_http_later) until other code wakes it
  * (dg_http_wake): no thread waits meanwhile, and an HTTP thread makes the reply after the wake.
  * Bodies over the limit, ambiguous framing and slow clients never reach a handler. */
@@ -79,7 +80,7 @@ struct dg_http_options {
     size_t max_body_bytes;
     /* of all requests together; counts the bytes that have arrived */
     size_t max_bodies_bytes;
-    /* the same of requests for which is_upload returns true: their bodies do not count above */
+    /* the same of requests that bring a file (dg_http_upload): their bodies do not count above */
     size_t max_upload_bytes, max_uploads_bytes;
     /* of the replies of DG_HTTP_LARGE_REPLY bytes and more that clients are reading; a single one
      * may be larger. 0: no limit */
@@ -91,8 +92,10 @@ struct dg_http_options {
     struct dg_http_limits limits;
     /* first argument of the callbacks */
     void *app;
-    /* Does this request, whose headers are complete, bring a file? NULL: none does. HTTP thread. */
-    bool (*is_upload)(void *app, const struct dg_http_exchange *x);
+    /* Look at a request whose headers are complete, before its body is read. If this replies, the
+     * request is refused: its body is not kept, and handle is not called. NULL: all are admitted.
+     * HTTP thread. */
+    void (*admit)(void *app, struct dg_http_exchange *x);
     /* Answer one request. HTTP thread. */
     void (*handle)(void *app, struct dg_http_exchange *x);
     /* Make the reply for a request that never reached handle (413, bad framing) or whose deadline
@@ -156,6 +159,11 @@ void dg_http_counts(const struct dg_http_exchange *x, struct dg_http_counts *out
  * own status were not sent already. 0: as the status says. HTTP thread. */
 void dg_http_set_outcome(struct dg_http_exchange *x, int status);
 int dg_http_outcome(const struct dg_http_exchange *x);
+/* From within admit: the request brings a file, so that its body may be larger. */
+void dg_http_upload(struct dg_http_exchange *x);
+/* From within admit: whether the client may ask for this shows in the body alone. Such bodies take
+ * at most half of the memory that bodies share, so that they never keep out all others. */
+void dg_http_unproven(struct dg_http_exchange *x);
 /* For routes: one pointer that travels with the exchange, such as the route that was found. */
 void dg_http_set_tag(struct dg_http_exchange *x, const void *tag);
 const void *dg_http_tag(const struct dg_http_exchange *x);
@@ -165,7 +173,7 @@ const void *dg_http_tag(const struct dg_http_exchange *x);
 void dg_http_set_headers(struct dg_http_exchange *x, const char *const (*headers)[2]);
 /* Also send the request's id under this header name; static storage. HTTP thread. */
 void dg_http_set_id_header(struct dg_http_exchange *x, const char *name);
-/* The reply, from within handle or finish; its body is taken. */
+/* The reply, from within admit, handle or finish; its body is taken. */
 void dg_http_reply_take(struct dg_http_exchange *x, struct dg_http_reply *r);
 
 /* Callbacks of an exchange that is answered later, or as a stream. */

@@ -150,9 +150,7 @@ int dg_uploader_add(struct dg_uploader *u, const struct dg_upload_order *o, stru
     /* Whoever stops the server waits for the documents in line. */
     if (atomic_load(&u->stopped))
         return dg_error_set(err, DG_ECANCELED, "the server is stopping");
-    int rc = dg_uploader_fits(u, o->name, o->n, err);
-    if (rc == DG_OK)
-        rc = dg_upload_check(u->options.app, o, made, err);
+    int rc = dg_upload_check(u->options.app, o, made, err);
     if (rc == DG_OK)
         rc = dg_gate_use(u->options.app->auth, o->visit, made->characters, err);
     if (rc != DG_OK)

@@ -58,9 +58,9 @@ bool dg_uploader_post(struct dg_uploader *u, struct dg_work *work);
 /* Check the size of a file of this name: the bytes of packed kinds are mostly pictures, which cost
  * no work; those of other kinds are text. DG_ELIMIT (field file). */
 int dg_uploader_fits(const struct dg_uploader *u, const char *name, size_t n, struct dg_error *err);
-/* Store a document for translation. DG_EUNSUP, DG_EINVAL, DG_ELIMIT (field file): it cannot be
- * translated, or its name has DG_UPLOAD_NAME bytes or more; DG_ENOTFOUND: no model for its
- * languages, or, like DG_EINVAL, with field glossary: no such glossary, or none for these
+/* Store a document that fits, for translation. DG_EUNSUP, DG_EINVAL, DG_ELIMIT (field file): it
+ * cannot be translated, or its name has DG_UPLOAD_NAME bytes or more; DG_ENOTFOUND: no model for
+ * its languages, or, like DG_EINVAL, with field glossary: no such glossary, or none for these
  * languages; DG_EQUOTA; DG_EAGAIN: too many are stored; DG_ECANCELED: the server stops. On the
  * thread of dg_uploader_post. */
 int dg_uploader_add(struct dg_uploader *u, const struct dg_upload_order *order,

@@ -2,6 +2,7 @@
 import concurrent.futures
 import contextlib
 import io
+import json
 import os
 import shutil
 import signal
@@ -334,6 +335,20 @@ def test_while_the_models_load(tmp_path):
         s.until(lambda: s.get("/readyz").status_code == 200)
         assert send(s, "a.txt", TEXT.encode()).status_code == 200 and s.post("/v2/glossaries", words).status_code == 201
         assert all(s.get(path).status_code == 200 for path in LISTS)
+
+
+def test_a_request_while_the_models_load_is_none_of_its_key(tmp_path):
+    """It counted in the key's rate: a client that tried again until the server was ready got 429 then."""
+    keys = str(tmp_path / "keys.db")
+    key = json.loads(subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "a", "--requests-per-minute", "1", "--json"], capture_output=True, check=True).stdout)["key"]
+    text = {"json": {"text": TEXT, "source": "en", "target": "de"}, "headers": {"X-API-Key": key}, "timeout": PATIENCE}
+    with contextlib.ExitStack() as stack:
+        with models_that_load(tmp_path) as bundle:
+            s = stack.enter_context(Server(bundle, "--keys", keys, ready=False))
+            early = [requests.post(s.url("/v1/translate"), **text) for _ in range(3)]
+        assert [(r.status_code, r.json()["error"]["code"]) for r in early] == [(503, "starting")] * 3
+        s.until(lambda: s.get("/readyz").status_code == 200)
+        assert [requests.post(s.url("/v1/translate"), **text).status_code for _ in range(2)] == [200, 429]
 
 
 @pytest.mark.parametrize("key", ["output_format", "filename", "glossary_id", "formality"])

@@ -242,17 +242,18 @@ def test_a_refused_head_is_an_error_of_its_dialect_and_costs_nothing(server):
     assert counter(server, "dragoman_source_tokens_total") == before
 
 
-@pytest.mark.parametrize("data,status", [
-    (b"GET /livez HTTP/1.1\r\n\r\n", 400), (http_post("/v1/translate", b"zz\r\n", "Transfer-Encoding: chunked").replace(b"Content-Length", b"X-Length"), 400),
-    (b"GET /livez HTTP/1.1\r\nHost: a\r\nX: " + b"a" * 20000 + b"\r\n\r\n", 431)], ids=["no Host", "chunk size", "long header"])
-def test_what_the_library_refuses_is_counted_and_logged_as_that(server, data, status):
+@pytest.mark.parametrize("data,status,route", [
+    (b"GET /livez HTTP/1.1\r\n\r\n", 400, None), (http_post("/v1/translate", b"zz\r\n", "Transfer-Encoding: chunked").replace(b"Content-Length", b"X-Length"), 400, "/v1/translate"),
+    (b"GET /livez HTTP/1.1\r\nHost: a\r\nX: " + b"a" * 20000 + b"\r\n\r\n", 431, None)], ids=["no Host", "chunk size", "long header"])
+def test_what_the_library_refuses_is_counted_and_logged_as_that(server, data, status, route):
+    """With its route, if its headers were read."""
     def counted(code):
-        return counter(server, "dragoman_http_requests_total", route="other", code=str(code))
+        return counter(server, "dragoman_http_requests_total", route=route or "other", code=str(code))
     before, gone, lines = counted(status), counted(499), len(server.log)
     assert status_of(server.raw(data)) == status
     server.until(lambda: counted(status) + counted(499) > before + gone)
     assert counted(status) == before + 1 and counted(499) == gone
-    server.until(lambda: any("method=- route=- status=%d " % status in line for line in server.log[lines:]))
+    server.until(lambda: any("method=%s route=%s status=%d " % ("POST" if route else "-", route or "-", status) in line for line in server.log[lines:]))
 
 
 def refusals(server):

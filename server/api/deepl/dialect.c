@@ -59,6 +59,6 @@ const struct dg_dialect dg_deepl = {
     .name = "deepl",
     .id_header = "X-Trace-ID",
     .prefixes = {"/v2/", "/v3/"},
-    .gate = {.find_key = find_key, .refuse = refuse_key},
+    .gate = {.find_key = find_key, .in_body = true, .refuse = refuse_key},
     .refuse = error,
 };

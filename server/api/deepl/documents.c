@@ -50,6 +50,8 @@ static int read_order(const struct dg_side *s, const struct dg_json *o,
     if (rc == DG_OK && order.glossary && !order.source)
         rc = dg_error_field(err, DG_EINVAL, "glossary_id",
             "Use of a glossary requires the source_lang parameter to be specified");
+    if (rc == DG_OK)
+        rc = dg_uploader_fits(s->app->uploader, order.name, order.n, err);
     if (rc != DG_OK)
         return rc;
     rc = dg_uploader_add(s->app->uploader, &order, made, &why);

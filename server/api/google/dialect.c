@@ -142,7 +142,7 @@ struct dg_json *dg_google_data_take(const char *key, struct dg_json *value)
 const struct dg_dialect dg_google = {
     .name = "google",
     .for_pages = true,
-    .gate = {.find_key = find_key, .refuse = refuse_key},
+    .gate = {.find_key = find_key, .in_body = true, .refuse = refuse_key},
     .prefixes = {"/language/translate/"},
     .refuse = error,
 };

@@ -40,6 +40,6 @@ static bool find_key(const struct dg_http_exchange *x, char out[DG_GATE_KEY])
 const struct dg_dialect dg_libretranslate = {
     .name = "libretranslate",
     .for_pages = true,
-    .gate = {.find_key = find_key, .refuse = refuse_key},
+    .gate = {.find_key = find_key, .in_body = true, .refuse = refuse_key},
     .refuse = error,
 };
