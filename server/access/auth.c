@@ -1,4 +1,4 @@
-/* DESIGN. Keys are in a table that only grows, and sorted by hash in a second one; a key that
+/* DESIGN. Keys are in tables that only grow, one sorted by id and one by hash; a key that
  * vanishes from the file counts as revoked. A key is found by comparing hashes; where they first
  * differ tells an attacker nothing, because he cannot choose hashes. Usage since the last write is
  * kept by key and day and added to the file's counters, which several servers may share
@@ -59,8 +59,8 @@ void dg_auth_close(struct dg_auth *a)
     }
     dg_keys_close(a->store);
     for (size_t i = 0; i < a->n; i++)
-        free(a->keys[i]);
-    free(a->keys);
+        free(a->by_id[i]);
+    free(a->by_id);
     free(a->by_hash);
     pthread_cond_destroy(&a->wake);
     pthread_mutex_destroy(&a->lock);
@@ -140,12 +140,26 @@ void dg_auth_give_back(struct dg_auth *a, struct dg_auth_key *key, int64_t day, 
     pthread_mutex_unlock(&a->lock);
 }
 
+struct dg_auth_key *dg_auth_find_id(const struct dg_auth *a, const char *id)
+{
+    size_t low = 0, high = a->n;
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+        const int order = strcmp(a->by_id[mid]->key.id, id);
+        if (order == 0)
+            return a->by_id[mid];
+        if (order < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return NULL;
+}
+
 const struct dg_auth_key *dg_auth_find(struct dg_auth *a, const char *id)
 {
-    const struct dg_auth_key *found = NULL;
     pthread_mutex_lock(&a->lock);
-    for (size_t i = 0; i < a->n && !found; i++)
-        found = strcmp(a->keys[i]->key.id, id) == 0 ? a->keys[i] : NULL;
+    const struct dg_auth_key *found = dg_auth_find_id(a, id);
     pthread_mutex_unlock(&a->lock);
     return found;
 }

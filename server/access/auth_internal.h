@@ -1,5 +1,6 @@
 /* The keys in memory, as auth.c (requests) and sync.c (the file) see them. The lock guards
- * everything that is not const. Any thread. */
+ * everything that is not const; a request waits for it, so the thread of sync.c holds it for a key
+ * or a few only. Any thread. */
 #ifndef DG_SERVER_ACCESS_AUTH_INTERNAL_H
 #define DG_SERVER_ACCESS_AUTH_INTERNAL_H
 
@@ -22,10 +23,10 @@ struct dg_auth_used {
 };
 
 struct dg_auth_key {
-    /* id and hash are const */
+    /* id and hash are const; only the thread changes the rest */
     struct dg_key key;
-    /* found in the file by the reading in progress */
-    bool listed;
+    /* in the tables; for the thread only */
+    bool known;
     struct dg_bucket bucket;
     /* the most recently used one comes first */
     struct dg_auth_used days[DG_AUTH_DAYS];
@@ -42,13 +43,14 @@ struct dg_auth {
     pthread_cond_t wake;
     /* guarded by lock */
     bool stop;
-    /* [n] of cap, in the order they came */
-    struct dg_auth_key **keys;
-    /* [n] sorted */
-    struct dg_auth_key **by_hash;
-    size_t n, cap;
+    /* [n] sorted; only the thread changes them */
+    struct dg_auth_key **by_id, **by_hash;
+    size_t n;
     struct dg_auth_counts counts;
 };
+
+/* The key of an id, also a revoked one; NULL: there is none. Lock held, except by the thread. */
+struct dg_auth_key *dg_auth_find_id(const struct dg_auth *a, const char *id);
 
 /* The counters of a day; if it has none, new ones at 0 replace those of a day whose usage is
  * written. If no day's usage is written, that of the least recently used day is added to the next

@@ -1,5 +1,5 @@
 /* Synchronizes with the keys' file on a thread of its own: reads others' changes each second and
- * writes usage every few seconds. */
+ * writes usage every few seconds. What takes time with many keys is done without the lock. */
 #include "server/access/auth_internal.h"
 
 #include "base/clock.h"
@@ -14,6 +14,7 @@
 
 #define LOOK_S 1  /* seconds between checks of the file */
 #define WRITE_S 5 /* seconds between writes */
+#define FEW 256   /* keys that are looked at under the lock at a time */
 
 static int by_hash(const void *a, const void *b)
 {
@@ -21,76 +22,125 @@ static int by_hash(const void *a, const void *b)
     return memcmp((*x)->key.hash, (*y)->key.hash, DG_KEY_HASH);
 }
 
-static struct dg_auth_key *find_id(const struct dg_auth *a, const char *id)
+static int by_id(const void *a, const void *b)
 {
-    for (size_t i = 0; i < a->n; i++)
-        if (strcmp(a->keys[i]->key.id, id) == 0)
-            return a->keys[i];
-    return NULL;
+    const struct dg_key *x = a, *y = b;
+    return strcmp(x->id, y->id);
 }
 
-static bool make_room(struct dg_auth *a)
+/* The tables to be. */
+struct tables {
+    /* [n] */
+    struct dg_auth_key **by_id, **by_hash;
+    size_t n;
+};
+
+/* Frees tables that did not come into use, and their new keys. */
+static void drop(struct tables *t)
 {
-    if (a->n < a->cap)
-        return true;
-    size_t cap = a->cap > 0 ? 2 * a->cap : 64;
-    struct dg_auth_key **keys = realloc(a->keys, cap * sizeof *keys);
-    if (keys)
-        a->keys = keys;
-    struct dg_auth_key **sorted = realloc(a->by_hash, cap * sizeof *sorted);
-    if (sorted)
-        a->by_hash = sorted;
-    if (!keys || !sorted)
+    for (size_t i = 0; i < t->n; i++)
+        if (!t->by_id[i]->known)
+            free(t->by_id[i]);
+    free(t->by_id);
+    free(t->by_hash);
+}
+
+static bool add_new(struct tables *t, const struct dg_key *key)
+{
+    struct dg_auth_key *k = calloc(1, sizeof *k);
+    if (!k)
         return false;
-    a->cap = cap;
+    k->key = *key;
+    for (int d = 0; d < DG_AUTH_DAYS; d++)
+        k->days[d].day = INT64_MIN;
+    t->by_id[t->n++] = k;
     return true;
 }
 
-/* Lock held. */
-static int take_key(struct dg_auth *a, const struct dg_key *key, struct dg_error *err)
+/* Makes tables of the known keys and of those that are new in list[n], which is sorted by id. */
+static int make_tables(const struct dg_auth *a, const struct dg_key *list, size_t n,
+    struct tables *t, struct dg_error *err)
 {
-    struct dg_auth_key *k = find_id(a, key->id);
-    if (!k) {
-        k = make_room(a) ? calloc(1, sizeof *k) : NULL;
-        if (!k)
-            return dg_error_set(err, DG_ENOMEM, "no memory for %zu keys", a->n + 1);
-        k->key = *key;
-        for (int d = 0; d < DG_AUTH_DAYS; d++)
-            k->days[d].day = INT64_MIN;
-        a->by_hash[a->n] = k;
-        a->keys[a->n++] = k;
+    size_t at = 0;
+    t->by_id = malloc((a->n + n + 1) * sizeof *t->by_id);
+    t->by_hash = malloc((a->n + n + 1) * sizeof *t->by_hash);
+    bool whole = t->by_id && t->by_hash;
+    for (size_t i = 0; i < n && whole; i++) {
+        while (at < a->n && strcmp(a->by_id[at]->key.id, list[i].id) <= 0)
+            t->by_id[t->n++] = a->by_id[at++];
+        if (t->n == 0 || strcmp(t->by_id[t->n - 1]->key.id, list[i].id) != 0)
+            whole = add_new(t, &list[i]);
     }
-    k->key.scopes = key->scopes;
-    k->key.revoked_s = key->revoked_s;
-    k->key.expires_s = key->expires_s;
-    k->key.requests_per_minute = key->requests_per_minute;
-    k->key.characters_per_day = key->characters_per_day;
-    k->listed = true;
+    while (whole && at < a->n)
+        t->by_id[t->n++] = a->by_id[at++];
+    if (!whole)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu keys", a->n + n);
+    memcpy(t->by_hash, t->by_id, t->n * sizeof *t->by_hash);
+    if (t->n > 0)
+        qsort(t->by_hash, t->n, sizeof *t->by_hash, by_hash);
     return DG_OK;
+}
+
+/* Takes what the file says of a key; listed NULL: it is there no more, and counts as revoked. */
+static void update(struct dg_auth *a, struct dg_auth_key *k, const struct dg_key *listed)
+{
+    const struct dg_key *old = &k->key;
+    struct dg_key now = listed ? *listed : *old;
+    if (!listed && now.revoked_s == 0)
+        now.revoked_s = 1;
+    if (now.scopes == old->scopes && now.revoked_s == old->revoked_s &&
+        now.expires_s == old->expires_s && now.requests_per_minute == old->requests_per_minute &&
+        now.characters_per_day == old->characters_per_day)
+        return;
+    pthread_mutex_lock(&a->lock);
+    k->key.scopes = now.scopes;
+    k->key.revoked_s = now.revoked_s;
+    k->key.expires_s = now.expires_s;
+    k->key.requests_per_minute = now.requests_per_minute;
+    k->key.characters_per_day = now.characters_per_day;
+    pthread_mutex_unlock(&a->lock);
+}
+
+/* Puts tables into use, and counts the keys that are not revoked. */
+static void use_tables(struct dg_auth *a, const struct tables *t)
+{
+    size_t valid = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        t->by_id[i]->known = true;
+        valid += t->by_id[i]->key.revoked_s == 0;
+    }
+    struct dg_auth_key **const before[] = {a->by_id, a->by_hash};
+    pthread_mutex_lock(&a->lock);
+    a->by_id = t->by_id;
+    a->by_hash = t->by_hash;
+    a->n = t->n;
+    a->counts.keys = valid;
+    pthread_mutex_unlock(&a->lock);
+    free(before[0]);
+    free(before[1]);
 }
 
 int dg_auth_read_keys(struct dg_auth *a, struct dg_error *err)
 {
     struct dg_key *list = NULL;
-    size_t n = 0;
+    struct tables t = {0};
+    size_t n = 0, at = 0;
     int rc = dg_keys_list(a->store, &list, &n, err);
     if (rc != DG_OK)
         return rc;
-    pthread_mutex_lock(&a->lock);
-    for (size_t i = 0; i < a->n; i++)
-        a->keys[i]->listed = false;
-    for (size_t i = 0; i < n && rc == DG_OK; i++)
-        rc = take_key(a, &list[i], err);
-    a->counts.keys = 0;
-    for (size_t i = 0; i < a->n; i++) {
-        struct dg_key *key = &a->keys[i]->key;
-        if (!a->keys[i]->listed && rc == DG_OK && key->revoked_s == 0)
-            key->revoked_s = 1;
-        a->counts.keys += key->revoked_s == 0;
+    if (n > 0)
+        qsort(list, n, sizeof *list, by_id);
+    rc = make_tables(a, list, n, &t, err);
+    if (rc == DG_OK) {
+        for (size_t i = 0; i < t.n; i++) {
+            const bool listed = at < n && strcmp(list[at].id, t.by_id[i]->key.id) == 0;
+            update(a, t.by_id[i], listed ? &list[at] : NULL);
+            at += listed;
+        }
+        use_tables(a, &t);
+    } else {
+        drop(&t);
     }
-    if (a->n > 0)
-        qsort(a->by_hash, a->n, sizeof *a->by_hash, by_hash);
-    pthread_mutex_unlock(&a->lock);
     free(list);
     return rc;
 }
@@ -104,59 +154,67 @@ static int read_usage(struct dg_auth *a, struct dg_error *err)
     int rc = dg_keys_usage(a->store, day, &list, &n, err);
     if (rc != DG_OK)
         return rc;
-    pthread_mutex_lock(&a->lock);
     for (size_t i = 0; i < n; i++) {
-        struct dg_auth_key *k = list[i].day == day ? find_id(a, list[i].id) : NULL;
+        struct dg_auth_key *k = list[i].day == day ? dg_auth_find_id(a, list[i].id) : NULL;
+        pthread_mutex_lock(&a->lock);
         if (k)
             dg_auth_used_on(k, day)->stored = list[i].characters;
+        pthread_mutex_unlock(&a->lock);
     }
-    pthread_mutex_unlock(&a->lock);
     free(list);
     return DG_OK;
 }
 
-/* Moves the pending usage to list; put_back returns what could not be written. Lock held. */
+/* Moves a key's pending usage to list; returns how many days it has. Lock held. */
+static size_t take_days(struct dg_auth_key *k, struct dg_key_usage *list)
+{
+    size_t n = 0;
+    for (int d = 0; d < DG_AUTH_DAYS; d++) {
+        struct dg_auth_used *u = &k->days[d];
+        if (u->requests == 0 && u->characters == 0)
+            continue;
+        list[n] = (struct dg_key_usage){
+            .day = u->day, .requests = u->requests, .characters = u->characters};
+        memcpy(list[n++].id, k->key.id, sizeof list->id);
+        u->stored += u->characters;
+        u->requests = u->characters = 0;
+    }
+    return n;
+}
+
+/* Moves the pending usage to list; put_back returns what could not be written. */
 static size_t take_pending(struct dg_auth *a, struct dg_key_usage *list)
 {
     size_t n = 0;
-    for (size_t i = 0; i < a->n; i++) {
-        struct dg_auth_key *k = a->keys[i];
-        for (int d = 0; d < DG_AUTH_DAYS; d++) {
-            struct dg_auth_used *u = &k->days[d];
-            if (u->requests == 0 && u->characters == 0)
-                continue;
-            list[n] = (struct dg_key_usage){
-                .day = u->day, .requests = u->requests, .characters = u->characters};
-            memcpy(list[n++].id, k->key.id, sizeof list->id);
-            u->stored += u->characters;
-            u->requests = u->characters = 0;
-        }
+    for (size_t i = 0; i < a->n;) {
+        pthread_mutex_lock(&a->lock);
+        for (const size_t end = a->n - i < FEW ? a->n : i + FEW; i < end; i++)
+            n += take_days(a->by_id[i], &list[n]);
+        pthread_mutex_unlock(&a->lock);
     }
     return n;
 }
 
 static void put_back(struct dg_auth *a, const struct dg_key_usage *list, size_t n)
 {
-    pthread_mutex_lock(&a->lock);
     for (size_t i = 0; i < n; i++) {
-        struct dg_auth_key *k = find_id(a, list[i].id);
+        struct dg_auth_key *k = dg_auth_find_id(a, list[i].id);
+        pthread_mutex_lock(&a->lock);
         const bool counted = dg_auth_find_day(k, list[i].day) != NULL;
         struct dg_auth_used *u = dg_auth_used_on(k, list[i].day);
         u->requests += list[i].requests;
         u->characters += list[i].characters;
         u->stored -= counted ? list[i].characters : 0;
+        pthread_mutex_unlock(&a->lock);
     }
-    pthread_mutex_unlock(&a->lock);
 }
 
 int dg_auth_write_usage(struct dg_auth *a, struct dg_error *err)
 {
-    pthread_mutex_lock(&a->lock);
-    struct dg_key_usage *list = malloc((a->n * DG_AUTH_DAYS + 1) * sizeof *list);
-    size_t n = list ? take_pending(a, list) : 0;
-    pthread_mutex_unlock(&a->lock);
+    struct dg_key_usage *list = calloc(a->n * DG_AUTH_DAYS + 1, sizeof *list);
     if (!list)
         return dg_error_set(err, DG_ENOMEM, "no memory to write the keys' usage");
+    const size_t n = take_pending(a, list);
     int rc = dg_keys_use(a->store, list, n, err);
     if (rc != DG_OK)
         put_back(a, list, n);

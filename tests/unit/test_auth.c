@@ -3,6 +3,7 @@
 #include "server/access/auth.h"
 
 #include "base/clock.h"
+#include "store/db.h"
 #include "tests/unit/keys_file.h"
 
 #include <setjmp.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -177,6 +179,53 @@ static void keys_are_found_by_id(void **state)
     dg_auth_close(a);
 }
 
+/* Makes a file of n keys, and returns the CPU seconds that reading it takes. */
+static double seconds_to_read(int n)
+{
+    char sql[360];
+    struct dg_keys *store = NULL;
+    struct dg_auth *a = NULL;
+    struct dg_db db;
+    struct dg_error err = {0};
+    struct dg_auth_counts counts;
+    assert_int_equal(dg_keys_open(path, true, &store, &err), DG_OK);
+    dg_keys_close(store);
+    assert_int_equal(dg_db_open(path, false, &db, &err), DG_OK);
+    snprintf(sql, sizeof sql,
+        "DELETE FROM keys; INSERT INTO keys(id, name, hash, scopes, created_s)"
+        " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT %d)"
+        " SELECT printf('%%08x', i * 2654435761 & 4294967295), 'a', randomblob(32), 1, i FROM n",
+        n);
+    assert_int_equal(dg_db_run(&db, sql, &err), DG_OK);
+    dg_db_close(&db);
+    const clock_t begun = clock();
+    assert_int_equal(dg_auth_open(path, &a, &err), DG_OK);
+    const double seconds = (double)(clock() - begun) / CLOCKS_PER_SEC;
+    dg_auth_count(a, &counts);
+    assert_int_equal(counts.keys, n);
+    for (int i = 1; i <= n; i += 97) {
+        char id[12];
+        snprintf(id, sizeof id, "%08x", (unsigned)i * 2654435761u);
+        assert_non_null(dg_auth_find(a, id));
+        assert_string_equal(dg_auth_id(dg_auth_find(a, id)), id);
+    }
+    dg_auth_close(a);
+    return seconds;
+}
+
+/* Four times as many keys take four times as long, not sixteen times: requests wait for it. */
+static void many_keys_are_read(void **state)
+{
+    (void)state;
+    wall_s = FIRST * (double)DAY_S;
+    bool linear = false;
+    for (int i = 0; i < 3 && !linear; i++) {
+        const double few = seconds_to_read(10000);
+        linear = seconds_to_read(40000) < 8 * few;
+    }
+    assert_true(linear);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +235,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_clock_is_set, set_up, tear_down),
         cmocka_unit_test_setup_teardown(before_1970, set_up, tear_down),
         cmocka_unit_test_setup_teardown(keys_are_found_by_id, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(many_keys_are_read, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
