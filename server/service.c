@@ -115,13 +115,27 @@ static void notify_ready(struct dg_service *s)
     dg_systemd_notify(lines);
 }
 
+/* True before the server is ready, if the process was told to stop, and later while it drains. */
+static bool is_stopping(void *arg)
+{
+    const struct dg_service *s = arg;
+    return (s->stops && s->stops()) || atomic_load(&s->app.state) == DG_APP_DRAINING;
+}
+
+static int load_memories(struct dg_service *s, struct dg_error *err)
+{
+    const struct dg_memories_options o = {
+        .path = s->app.config.memories, .stops = is_stopping, .arg = s};
+    return dg_memories_load(s->app.collections, &o, err);
+}
+
 static int open_collections(struct dg_service *s, struct dg_error *err)
 {
     const struct dg_server_config *c = &s->app.config;
     if (c->collections[0] == '\0')
         return DG_OK;
     int rc = dg_collections_open(c->collections, &s->app.collections, err);
-    return rc == DG_OK ? dg_memories_load(s->app.collections, c->memories, err) : rc;
+    return rc == DG_OK ? load_memories(s, err) : rc;
 }
 
 static int load_glossaries(struct dg_service *s, struct dg_error *err)
@@ -139,7 +153,7 @@ static void reload_begins(void *arg)
     if (load_glossaries(arg, &glossaries) != DG_OK)
         dg_log(DG_LOG_ERROR, "glossaries not reloaded message=\"%s\"", glossaries.message);
     if (app->collections)
-        dg_memories_load(app->collections, app->config.memories, &memories);
+        load_memories(arg, &memories);
     if (memories.code != DG_OK)
         dg_log(DG_LOG_ERROR, "memories not reloaded message=\"%s\"", memories.message);
     atomic_store(&app->not_reloaded[DG_PART_GLOSSARIES], glossaries.code != DG_OK);

@@ -270,32 +270,39 @@ static void answer_body(const struct dg_side *s, struct dg_http_reply *r)
     dg_json_free(b.json);
 }
 
-/* GET and DELETE. */
 static void answer_list(const struct dg_side *s, struct dg_http_reply *r)
 {
     struct dg_json *root = NULL;
     struct dg_error err = {0};
-    struct dg_memory *m = dg_collections_take(s->app->collections);
+    struct dg_memory *m = dg_collections_take_reader(s->app->collections);
     int rc = list(s, m, &root, &err);
-    dg_collections_give(s->app->collections);
+    dg_collections_give_reader(s->app->collections);
     reply(r, rc, 200, root, &err);
 }
 
-static void answer_one(const struct dg_side *s, struct dg_http_reply *r)
+static void answer_get(const struct dg_side *s, struct dg_http_reply *r)
 {
     struct dg_json *root = NULL;
     struct dg_memory_info info;
     struct dg_error err = {0};
-    const bool removes = s->request->method[0] == 'D';
-    struct dg_memory *m = dg_collections_take(s->app->collections);
-    int rc = removes ? drop(s, m, &err) : find(s, m, false, &info, &err);
-    if (rc == DG_OK && !removes)
+    struct dg_memory *m = dg_collections_take_reader(s->app->collections);
+    int rc = find(s, m, false, &info, &err);
+    if (rc == DG_OK)
         rc = describe(m, &info, &root, &err);
+    dg_collections_give_reader(s->app->collections);
+    reply(r, rc, 200, root, &err);
+}
+
+static void answer_removal(const struct dg_side *s, struct dg_http_reply *r)
+{
+    struct dg_error err = {0};
+    struct dg_memory *m = dg_collections_take(s->app->collections);
+    int rc = drop(s, m, &err);
     dg_collections_give(s->app->collections);
-    if (rc == DG_OK && removes)
+    if (rc == DG_OK)
         r->status = 204;
     else
-        reply(r, rc, 200, root, &err);
+        fail(r, &err);
 }
 
 /* Languages may be omitted for a collection that has a single language pair. */
@@ -334,9 +341,9 @@ static void answer_entries(const struct dg_side *s, struct dg_http_reply *r)
     struct dg_error err = {0};
     struct dg_buffer out;
     dg_buffer_init(&out);
-    struct dg_memory *m = dg_collections_take(s->app->collections);
+    struct dg_memory *m = dg_collections_take_reader(s->app->collections);
     int rc = write_entries(s, m, r, &out, &err);
-    dg_collections_give(s->app->collections);
+    dg_collections_give_reader(s->app->collections);
     if (rc == DG_OK) {
         r->status = 200;
         r->body = dg_buffer_take(&out, &r->body_len);
@@ -376,9 +383,13 @@ void dg_api_collections(struct dg_app *app, struct dg_http_exchange *x)
 
 void dg_api_collection(struct dg_app *app, struct dg_http_exchange *x)
 {
+    const char method = dg_http_request(x)->method[0];
     if (may_change(app, x))
-        dg_side_run(
-            app, x, dg_http_request(x)->method[0] == 'P' ? answer_body : answer_one, refuse);
+        dg_side_run(app, x,
+            method == 'P'   ? answer_body
+            : method == 'D' ? answer_removal
+                            : answer_get,
+            refuse);
 }
 
 void dg_api_collection_entries(struct dg_app *app, struct dg_http_exchange *x)

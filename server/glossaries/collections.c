@@ -91,6 +91,17 @@ void dg_collections_give(struct dg_collections *c)
     pthread_mutex_unlock(&c->change_lock);
 }
 
+struct dg_memory *dg_collections_take_reader(struct dg_collections *c)
+{
+    pthread_mutex_lock(&c->read_lock);
+    return c->read_from;
+}
+
+void dg_collections_give_reader(struct dg_collections *c)
+{
+    pthread_mutex_unlock(&c->read_lock);
+}
+
 void dg_collections_give_made(
     struct dg_collections *c, const struct dg_memory_info *made, int status)
 {

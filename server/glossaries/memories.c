@@ -15,9 +15,11 @@
 #define LOCKED_NS 30000000000ull /* a file that is locked for longer is an error */
 #define NAP_NS 200000000
 
-/* State of a load: the memories from before, and those made from files. */
+/* State of a load: the memories from before, and those made from files. The collections are taken
+ * for each step alone, so that clients can use them meanwhile. */
 struct load {
-    struct dg_memory *memory;
+    struct dg_collections *collections;
+    const struct dg_memories_options *options;
     /* [n_before] memories without an owner */
     struct dg_memory_info *before;
     /* [n_before] */
@@ -52,6 +54,30 @@ static bool keep(struct load *l, const char *origin)
     return false;
 }
 
+static int make(struct load *l, const struct dg_memory_info *wanted,
+    const struct dg_pair_list *pairs, struct dg_memory_info *made, struct dg_error *err)
+{
+    struct dg_memory *m = dg_collections_take(l->collections);
+    const int rc = dg_memory_make(m, wanted, pairs->list, pairs->n, made, err);
+    dg_collections_give(l->collections);
+    return rc;
+}
+
+static bool drop(struct load *l, const char *id)
+{
+    struct dg_memory *m = dg_collections_take(l->collections);
+    const int rc = dg_memory_remove(m, id, NULL);
+    dg_collections_give(l->collections);
+    return rc == DG_OK;
+}
+
+static int check_stop(const struct load *l, struct dg_error *err)
+{
+    const struct dg_memories_options *o = l->options;
+    return o->stops && o->stops(o->arg) ? dg_error_set(err, DG_ECANCELED, "the server is stopping")
+                                        : DG_OK;
+}
+
 static int read_file(struct load *l, const char *path, struct dg_error *err)
 {
     struct dg_memory_info wanted = {.kind = DG_MEMORY_SENTENCES,
@@ -65,7 +91,9 @@ static int read_file(struct load *l, const char *path, struct dg_error *err)
         return rc;
     dg_pair_list_init(&pairs);
     rc = dg_pairs_file_read(path, NULL, NULL, dg_pair_list_add, &pairs, err);
-    if (rc == DG_OK && dg_memory_make(l->memory, &wanted, pairs.list, pairs.n, &made, err) != DG_OK)
+    if (rc == DG_OK)
+        rc = check_stop(l, err);
+    if (rc == DG_OK && make(l, &wanted, &pairs, &made, err) != DG_OK)
         rc = dg_error_prefix(err, "%s", path);
     if (rc == DG_OK) {
         memcpy(l->made[l->n_made++], made.id, sizeof made.id);
@@ -82,14 +110,16 @@ static void settle(struct load *l, int rc)
 {
     for (size_t i = 0; i < l->n_before && rc == DG_OK; i++)
         if (!l->stays[i] && l->before[i].origin[0] != '\0')
-            l->n_dropped += dg_memory_remove(l->memory, l->before[i].id, NULL) == DG_OK;
+            l->n_dropped += drop(l, l->before[i].id);
     for (size_t i = 0; i < l->n_made && rc != DG_OK; i++)
-        dg_memory_remove(l->memory, l->made[i], NULL);
+        drop(l, l->made[i]);
 }
 
 static int load(struct load *l, char *const *files, size_t n, struct dg_error *err)
 {
-    int rc = dg_memory_list(l->memory, DG_MEMORY_SENTENCES, "", &l->before, &l->n_before, err);
+    struct dg_memory *m = dg_collections_take(l->collections);
+    int rc = dg_memory_list(m, DG_MEMORY_SENTENCES, "", &l->before, &l->n_before, err);
+    dg_collections_give(l->collections);
     if (rc != DG_OK)
         return rc;
     l->stays = calloc(l->n_before + 1, sizeof *l->stays);
@@ -107,36 +137,38 @@ static void clear(struct load *l)
     free(l->before);
     free(l->stays);
     free(l->made);
-    memset(l, 0, sizeof *l);
+    *l = (struct load){.collections = l->collections, .options = l->options};
 }
 
 /* Loads again while the file is locked. Another server has it locked for as long as it reads a
  * file of memories into it, the same one as a rule, which is not read again then. */
-static int load_unlocked(
-    struct dg_collections *c, struct load *l, char *const *files, size_t n, struct dg_error *err)
+static int load_unlocked(struct load *l, char *const *files, size_t n, struct dg_error *err)
 {
     const struct timespec nap = {.tv_nsec = NAP_NS};
     const uint64_t end = dg_clock_ns() + LOCKED_NS;
     for (;;) {
-        l->memory = dg_collections_take(c);
-        const int rc = load(l, files, n, err);
-        dg_collections_give(c);
+        int rc = load(l, files, n, err);
         if (rc != DG_EAGAIN || dg_clock_ns() >= end)
             return rc;
-        clear(l);
         dg_error_clear(err);
+        rc = check_stop(l, err);
+        if (rc != DG_OK)
+            return rc;
+        clear(l);
         nanosleep(&nap, NULL);
     }
 }
 
-int dg_memories_load(struct dg_collections *c, const char *path, struct dg_error *err)
+int dg_memories_load(
+    struct dg_collections *c, const struct dg_memories_options *options, struct dg_error *err)
 {
-    struct load l = {0};
+    const char *path = options->path;
+    struct load l = {.collections = c, .options = options};
     char **files = NULL;
     size_t n = 0;
     int rc = path[0] != '\0' ? dg_pairs_files(path, &files, &n, err) : DG_OK;
     if (rc == DG_OK)
-        rc = load_unlocked(c, &l, files, n, err);
+        rc = load_unlocked(&l, files, n, err);
     if (rc == DG_OK && (n > 0 || l.n_before > 0))
         dg_log(DG_LOG_INFO, "memories path=\"%s\" files=%zu read=%zu dropped=%zu entries=%zu", path,
             n, l.n_read, l.n_dropped, l.entries);

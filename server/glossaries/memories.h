@@ -6,10 +6,19 @@
 
 #include "server/glossaries/collections.h"
 
-/* Read path, a file or a directory of files, in place of the memories read before; "": none. Waits
- * up to half a minute for a file of collections that another server has locked. On failure the old
- * memories stay, and the message names the file. */
-int dg_memories_load(struct dg_collections *c, const char *path, struct dg_error *err);
+struct dg_memories_options {
+    /* a file or a directory of files; "": none */
+    const char *path;
+    /* whether the server is told to stop; NULL: never */
+    bool (*stops)(void *arg);
+    void *arg;
+};
+
+/* Read the files in place of the memories read before. Waits up to half a minute for a file of
+ * collections that another server has locked. On failure the old memories stay, and the message
+ * names the file. DG_ECANCELED: the server stops. */
+int dg_memories_load(
+    struct dg_collections *c, const struct dg_memories_options *options, struct dg_error *err);
 
 /* Read path likewise and keep nothing: an error is what dg_memories_load would find in the files.
  */

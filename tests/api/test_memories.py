@@ -173,6 +173,47 @@ def test_a_start_waits_for_another_server_that_reads_the_files(tmp_path):
         other.close()
 
 
+def test_a_stop_does_not_wait_for_a_locked_file(tmp_path):
+    """Neither at a start nor at a reload, which waits half a minute for another server."""
+    db, file = tmp_path / "c.db", tmp_path / "m.en-de.tsv"
+    file.write_text("%s\t%s\n" % (DOGS, KNOWN))
+    flags = ["--collections", str(db), "--memories", str(file)]
+    with Server(EN_DE, *flags) as s:
+        other = sqlite3.connect(db, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        file.write_text("%s\tZwei.\n" % DOGS)
+        s.process.send_signal(signal.SIGHUP)
+        s.until(lambda: s.logged("database is locked"))
+        begun = time.monotonic()
+        assert s.stop() == 0
+        assert time.monotonic() - begun < 15
+    run = subprocess.Popen(Server(EN_DE, *flags).command, stderr=subprocess.PIPE, text=True)
+    line = next(line for line in run.stderr if "database is locked" in line)
+    begun = time.monotonic()
+    run.send_signal(signal.SIGTERM)
+    rest = run.communicate(timeout=PATIENCE)[1]
+    assert run.returncode == 0 and time.monotonic() - begun < 15, line + rest
+    other.close()
+
+
+def test_clients_use_their_glossaries_while_memories_are_read(tmp_path):
+    """A file of memories took the collections for as long as it was read."""
+    folder = tmp_path / "m"
+    folder.mkdir()
+    for n in range(4):
+        (folder / ("m%d.en-de.tsv" % n)).write_text("".join("Sentence %d of file %d.\tSatz %d.\n" % (i, n, i) for i in range(30000)))
+    with Server(EN_DE, "--collections", str(tmp_path / "c.db"), "--memories", str(folder)) as s:
+        for n in range(4):
+            (folder / ("m%d.en-de.tsv" % n)).write_text("".join("Phrase %d of file %d.\tPhrase %d.\n" % (i, n, i) for i in range(30000)))
+        s.process.send_signal(signal.SIGHUP)
+        longest, begun = 0, time.monotonic()
+        while not s.logged(r"memories.* files=4 read=4 dropped=4"):
+            before = time.monotonic()
+            assert ask(s, "GET", "/v1/glossaries").status_code == 200
+            longest = max(longest, time.monotonic() - before)
+        assert longest < (time.monotonic() - begun) / 2
+
+
 def test_without_keys_the_owner_changes_them(tmp_path):
     with Local(EN_DE, "--collections", str(tmp_path / "c.db")) as s:
         assert ask(s, "POST", "/v1/memories", BODY).status_code == 403

@@ -84,11 +84,17 @@ class Stores:
 
     def change(self):
         """Changes a glossary's name and entries: both or none."""
-        made = self.send("GET", "/v1/glossaries").json()["glossaries"][0]
+        first = self.send("GET", "/v1/glossaries")
+        if first.status_code != 200:
+            return first, True
+        made = first.json()["glossaries"][0]
         self.turn += 1
         reply = self.send("PATCH", "/v1/glossaries/" + made["id"], json={
             "name": "c%d" % self.turn, "dictionaries": [dict(PAIR, entries={"cat%d" % self.turn: "Katze"})]})
-        now = self.send("GET", "/v1/glossaries/" + made["id"]).json()
+        now = self.send("GET", "/v1/glossaries/" + made["id"])
+        if now.status_code != 200:
+            return now, True
+        now = now.json()
         if reply.status_code == 200:
             return reply, now["name"] == "c%d" % self.turn and now["dictionaries"][0]["entries"] == made["dictionaries"][0]["entries"] + 1
         return reply, now == made

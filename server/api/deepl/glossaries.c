@@ -163,9 +163,9 @@ static void answer_list(const struct dg_side *s, struct dg_http_reply *r)
 {
     struct dg_json *root = dg_json_new_object(), *all = dg_json_new_array();
     struct dg_error err = {0};
-    struct dg_memory *m = dg_collections_take(s->app->collections);
+    struct dg_memory *m = dg_collections_take_reader(s->app->collections);
     int rc = list(s, m, all, &err);
-    dg_collections_give(s->app->collections);
+    dg_collections_give_reader(s->app->collections);
     dg_json_set_take(root, "glossaries", all);
     reply(r, rc, 200, root, &err);
 }
@@ -219,18 +219,26 @@ static void answer_make(const struct dg_side *s, struct dg_http_reply *r)
 
 /* ---- one of them ---- */
 
-static void answer_one(const struct dg_side *s, struct dg_http_reply *r)
+static void answer_get(const struct dg_side *s, struct dg_http_reply *r)
 {
-    const bool removes = s->request->method[0] == 'D';
+    struct glossary g = {0};
+    struct dg_error err = {0};
+    int rc = find(s, dg_collections_take_reader(s->app->collections), false, &g, &err);
+    dg_collections_give_reader(s->app->collections);
+    reply(r, rc, 200, rc == DG_OK ? describe(&g, is_v3(s)) : NULL, &err);
+    free(g.list);
+}
+
+static void answer_removal(const struct dg_side *s, struct dg_http_reply *r)
+{
     struct glossary g = {0};
     struct dg_error err = {0};
     struct dg_memory *m = dg_collections_take(s->app->collections);
-    int rc = find(s, m, removes, &g, &err);
-    if (rc == DG_OK && removes)
+    int rc = find(s, m, true, &g, &err);
+    if (rc == DG_OK)
         rc = dg_memory_remove(m, g.info.id, &err);
     dg_collections_give(s->app->collections);
-    reply(
-        r, rc, removes ? 204 : 200, rc == DG_OK && !removes ? describe(&g, is_v3(s)) : NULL, &err);
+    reply(r, rc, 204, NULL, &err);
     free(g.list);
 }
 
@@ -334,9 +342,9 @@ static void answer_entries(const struct dg_side *s, struct dg_http_reply *r)
     dg_buffer_init(&text);
     int rc = is_v3(s) ? dg_deepl_glossary_query(s, &query, languages, &err) : DG_OK;
     if (rc == DG_OK) {
-        struct dg_memory *m = dg_collections_take(s->app->collections);
+        struct dg_memory *m = dg_collections_take_reader(s->app->collections);
         rc = write_entries(s, m, languages, &g, &d, &text, &err);
-        dg_collections_give(s->app->collections);
+        dg_collections_give_reader(s->app->collections);
     }
     if (rc == DG_OK && !is_v3(s)) {
         r->status = 200;
@@ -360,8 +368,12 @@ void dg_deepl_glossaries(struct dg_app *app, struct dg_http_exchange *x)
 
 void dg_deepl_glossary(struct dg_app *app, struct dg_http_exchange *x)
 {
-    dg_side_run(
-        app, x, dg_http_request(x)->method[0] == 'P' ? answer_change : answer_one, dg_deepl.refuse);
+    const char method = dg_http_request(x)->method[0];
+    dg_side_run(app, x,
+        method == 'P'   ? answer_change
+        : method == 'D' ? answer_removal
+                        : answer_get,
+        dg_deepl.refuse);
 }
 
 void dg_deepl_glossary_entries(struct dg_app *app, struct dg_http_exchange *x)

@@ -107,9 +107,9 @@ static void answer_list(const struct dg_side *s, struct dg_http_reply *r)
     if (rc == DG_OK)
         rc = read_number(query, "page_size", 1, MOST_OF_PAGE, &page[1], &err);
     if (rc == DG_OK) {
-        struct dg_memory *m = dg_collections_take(s->app->collections);
+        struct dg_memory *m = dg_collections_take_reader(s->app->collections);
         rc = list(s, m, page, root, &err);
-        dg_collections_give(s->app->collections);
+        dg_collections_give_reader(s->app->collections);
     }
     dg_json_free(query);
     if (rc == DG_OK) {
@@ -127,11 +127,11 @@ static void answer_one(const struct dg_side *s, struct dg_http_reply *r)
     struct dg_json *root = NULL;
     struct dg_error err = {0};
     dg_side_part(s, PREFIX, id);
-    struct dg_memory *m = dg_collections_take(s->app->collections);
+    struct dg_memory *m = dg_collections_take_reader(s->app->collections);
     int rc = dg_memory_get(m, DG_MEMORY_SENTENCES, s->owner, id, &info, &err);
     if (rc == DG_OK)
         rc = describe(m, &info, &root, &err);
-    dg_collections_give(s->app->collections);
+    dg_collections_give_reader(s->app->collections);
     if (rc == DG_OK && !root)
         dg_error_set(&err, DG_ENOTFOUND, "the translation memory has no segments");
     if (root)
