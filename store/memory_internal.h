@@ -1,5 +1,5 @@
-/* Shared by memory.c (collections) and memory_pairs.c (their pairs). One thread at a time for each
- * open file, as in memory.h. */
+/* Shared by memory.c (collections), memory_add.c and memory_pairs.c (their pairs). One thread at a
+ * time for each open file, as in memory.h. */
 #ifndef DG_STORE_MEMORY_INTERNAL_H
 #define DG_STORE_MEMORY_INTERNAL_H
 

@@ -100,6 +100,23 @@ static void test_put_and_find(void **state)
     dg_memory_close(m);
 }
 
+/* Of equal entries the last one counts, however they are written, and whatever is between them. */
+static void test_the_last_counts(void **state)
+{
+    (void)state;
+    struct dg_memory *m = must_open();
+    struct dg_memory_pair list[] = {pair("b  c", "1"), pair("z", "2"), pair("b c", "3"),
+        pair("a", "4"), pair(" b c ", "5"), pair("z", "6"), pair("a", "7")};
+    list[0].source_lang = list[3].source_lang = "en_US";
+    list[2].source_lang = list[4].source_lang = list[6].source_lang = "EN-us";
+    const struct dg_memory_info made = must_make(m, DG_MEMORY_SENTENCES, "a", "", list, 7);
+    assert_int_equal(made.pairs, 3);
+    expect(m, "", "b c", "5");
+    expect(m, "", "z", "6");
+    expect(m, "", "a", "7");
+    dg_memory_close(m);
+}
+
 /* Sentences are looked up in a normalised form, and languages match as far as both sides give
  * them. */
 static void test_one_form(void **state)
@@ -365,6 +382,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_put_and_find, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(test_the_last_counts, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_one_form, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_owners, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_origin, make_path, remove_path),
