@@ -2,12 +2,15 @@
 
 #include "base/log.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define KEPT 32        /* recently used glossaries in memory */
-#define MAX_WAITING 64 /* work items in the queue */
+#define KEPT 32                /* recently used glossaries in memory */
+#define MAX_WAITING 64         /* work items in the queue */
+#define LOCKS ((off_t)1 << 40) /* where the locks of sources begin in the file: beyond SQLite's */
 
 struct kept {
     /* used: the value of asked at the last use */
@@ -18,6 +21,8 @@ struct kept {
 struct dg_collections {
     /* executor with one thread */
     struct dg_executor *line;
+    /* the file once more, for locks that last until it is closed, or the process ends; -1: none */
+    int lock_fd;
     pthread_mutex_t change_lock;
     /* guarded by change_lock */
     struct dg_memory *changed;
@@ -39,6 +44,7 @@ int dg_collections_open(const char *path, struct dg_collections **out, struct dg
     struct dg_collections *c = calloc(1, sizeof *c);
     if (!c)
         return dg_error_set(err, DG_ENOMEM, "no memory for glossaries");
+    c->lock_fd = -1;
     pthread_mutex_init(&c->change_lock, NULL);
     pthread_mutex_init(&c->read_lock, NULL);
     pthread_mutex_init(&c->lock, NULL);
@@ -54,6 +60,7 @@ int dg_collections_open(const char *path, struct dg_collections **out, struct dg
         dg_collections_close(c);
         return rc;
     }
+    c->lock_fd = open(path, O_RDWR | O_CLOEXEC);
     *out = c;
     return DG_OK;
 }
@@ -68,6 +75,9 @@ void dg_collections_close(struct dg_collections *c)
     dg_memory_close(c->changed);
     dg_memory_close(c->read_from);
     dg_memory_close(c->asked_of);
+    if (c->lock_fd >=
+        0) /* after SQLite, whose locks end when any descriptor of the file is closed */
+        close(c->lock_fd);
     pthread_mutex_destroy(&c->change_lock);
     pthread_mutex_destroy(&c->read_lock);
     pthread_mutex_destroy(&c->lock);
@@ -113,6 +123,26 @@ void dg_collections_give_made(
 bool dg_collections_post(struct dg_collections *c, struct dg_work *work)
 {
     return dg_executor_post(c->line, work);
+}
+
+/* Open file description locks, because others of this process share its other locks. */
+static struct flock lock_of(short type, uint32_t source)
+{
+    return (struct flock){
+        .l_type = type, .l_whence = SEEK_SET, .l_start = LOCKS + (off_t)source, .l_len = 1};
+}
+
+void dg_collections_hold(struct dg_collections *c, uint32_t source)
+{
+    struct flock l = lock_of(F_RDLCK, source);
+    const int rc = fcntl(c->lock_fd, F_OFD_SETLK, &l);
+    (void)rc; /* no such locks here */
+}
+
+bool dg_collections_others_hold(struct dg_collections *c, uint32_t source)
+{
+    struct flock l = lock_of(F_WRLCK, source);
+    return fcntl(c->lock_fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK;
 }
 
 /* ---- lookups for translations ---- */

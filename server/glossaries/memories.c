@@ -20,6 +20,8 @@
 struct load {
     struct dg_collections *collections;
     const struct dg_memories_options *options;
+    /* the number of the path that files are read from */
+    uint32_t source;
     /* [n_before] memories without an owner */
     struct dg_memory_info *before;
     /* [n_before] */
@@ -30,16 +32,39 @@ struct load {
     size_t n_made;
 };
 
-/* Identifies this state of a file: its size, time and name. */
-static int origin_of(const char *path, char out[DG_MEMORY_ORIGIN], struct dg_error *err)
+/* FNV-1a */
+static uint32_t source_of(const char *path)
+{
+    uint32_t h = 2166136261u;
+    for (; *path; path++)
+        h = (h ^ (unsigned char)*path) * 16777619u;
+    return h;
+}
+
+/* Identifies this state of a file: its size, time, source and name. */
+static int origin_of(
+    const struct load *l, const char *path, char out[DG_MEMORY_ORIGIN], struct dg_error *err)
 {
     struct stat s;
     const char *slash = strrchr(path, '/');
     if (stat(path, &s) != 0)
         return dg_error_set(err, DG_EIO, "%s: %s", path, strerror(errno));
-    snprintf(out, DG_MEMORY_ORIGIN, "%" PRId64 " %" PRId64 ".%09ld %.255s", (int64_t)s.st_size,
-        (int64_t)s.st_mtim.tv_sec, s.st_mtim.tv_nsec, slash ? slash + 1 : path);
+    snprintf(out, DG_MEMORY_ORIGIN, "%" PRId64 " %" PRId64 ".%09ld %08" PRIx32 " %.255s",
+        (int64_t)s.st_size, (int64_t)s.st_mtim.tv_sec, s.st_mtim.tv_nsec, l->source,
+        slash ? slash + 1 : path);
     return DG_OK;
+}
+
+/* Did a server read the memory that runs now, and reads other files than this one? Two servers that
+ * shared the file would drop each other's memories. */
+static bool is_others(const struct load *l, const struct dg_memory_info *before)
+{
+    const char *at = strchr(before->origin, ' ');
+    at = at ? strchr(at + 1, ' ') : NULL;
+    if (!at || strspn(at + 1, "0123456789abcdef") != 8 || at[9] != ' ')
+        return false; /* an earlier version's */
+    const uint32_t source = (uint32_t)strtoul(at + 1, NULL, 16);
+    return source != l->source && dg_collections_others_hold(l->collections, source);
 }
 
 static bool keep(struct load *l, const char *origin)
@@ -86,7 +111,7 @@ static int read_file(struct load *l, const char *path, struct dg_error *err)
     struct dg_pair_list pairs;
     const char *slash = strrchr(path, '/');
     snprintf(wanted.name, sizeof wanted.name, "%.255s", slash ? slash + 1 : path);
-    int rc = origin_of(path, wanted.origin, err);
+    int rc = origin_of(l, path, wanted.origin, err);
     if (rc != DG_OK || keep(l, wanted.origin))
         return rc;
     dg_pair_list_init(&pairs);
@@ -104,12 +129,12 @@ static int read_file(struct load *l, const char *path, struct dg_error *err)
     return rc;
 }
 
-/* Ends a load: removes the memories whose files are gone or changed, or, after a failure, the new
- * ones. */
+/* Ends a load: removes the memories whose files are gone or changed, but for those of other
+ * servers, or, after a failure, the new ones. */
 static void settle(struct load *l, int rc)
 {
     for (size_t i = 0; i < l->n_before && rc == DG_OK; i++)
-        if (!l->stays[i] && l->before[i].origin[0] != '\0')
+        if (!l->stays[i] && l->before[i].origin[0] != '\0' && !is_others(l, &l->before[i]))
             l->n_dropped += drop(l, l->before[i].id);
     for (size_t i = 0; i < l->n_made && rc != DG_OK; i++)
         drop(l, l->made[i]);
@@ -137,7 +162,7 @@ static void clear(struct load *l)
     free(l->before);
     free(l->stays);
     free(l->made);
-    *l = (struct load){.collections = l->collections, .options = l->options};
+    *l = (struct load){.collections = l->collections, .options = l->options, .source = l->source};
 }
 
 /* Loads again while the file is locked. Another server has it locked for as long as it reads a
@@ -163,10 +188,11 @@ int dg_memories_load(
     struct dg_collections *c, const struct dg_memories_options *options, struct dg_error *err)
 {
     const char *path = options->path;
-    struct load l = {.collections = c, .options = options};
+    struct load l = {.collections = c, .options = options, .source = source_of(path)};
     char **files = NULL;
     size_t n = 0;
     int rc = path[0] != '\0' ? dg_pairs_files(path, &files, &n, err) : DG_OK;
+    dg_collections_hold(c, l.source); /* before its memories are there for others to drop */
     if (rc == DG_OK)
         rc = load_unlocked(&l, files, n, err);
     if (rc == DG_OK && (n > 0 || l.n_before > 0))

@@ -150,6 +150,28 @@ def test_two_servers_on_one_file(tmp_path):
         assert one(new, DOGS, key)["text"] == one(old, DOGS, key)["text"] == KNOWN
 
 
+def test_two_servers_with_memories_of_their_own(tmp_path):
+    """Neither drops what the other has read, at a start or a reload; once a server has stopped, its memories go with it."""
+    one_dir, other_dir, file = tmp_path / "one", tmp_path / "other", str(tmp_path / "c.db")
+    for folder, source, target in ((one_dir, DOGS, "Eins."), (other_dir, OTHER, "Zwei.")):
+        folder.mkdir()
+        (folder / "m.en-de.tsv").write_text("%s\t%s\n" % (source, target))
+    with Server(EN_DE, "--collections", file, "--memories", str(one_dir)) as a:
+        with Server(EN_DE, "--collections", file, "--memories", str(other_dir)) as b, Server(EN_DE, "--collections", file) as c:
+            for server in (a, b, c):
+                server.process.send_signal(signal.SIGHUP)
+                server.until(lambda: server.logged(r"reloaded.* opened="))
+            assert [one(server, DOGS)["text"] for server in (a, b, c)] == ["Eins."] * 3
+            assert [one(server, OTHER)["text"] for server in (a, b, c)] == ["Zwei."] * 3
+            (other_dir / "m.en-de.tsv").write_text("%s\tDrei.\n" % OTHER)
+            b.process.send_signal(signal.SIGHUP)
+            b.until(lambda: one(b, OTHER)["text"] == "Drei.")
+            b.until(lambda: len(ask(b, "GET", "/v1/memories").json()["memories"]) == 2)
+        a.process.send_signal(signal.SIGHUP)
+        a.until(lambda: one(a, OTHER)["text"] != "Drei.")
+        assert one(a, DOGS)["text"] == "Eins."
+
+
 def test_a_start_waits_for_another_server_that_reads_the_files(tmp_path):
     """That server has the file of collections locked for as long as it reads a large file of memories."""
     db, file = tmp_path / "c.db", tmp_path / "m.en-de.tsv"
