@@ -54,7 +54,8 @@ struct dg_net_coming {
 
 struct dg_net_lingering {
     int fd;
-    uint64_t until_ns;
+    /* when it is closed if nothing comes before; and in any case */
+    uint64_t until_ns, end_ns;
     size_t bytes;
 };
 
@@ -114,7 +115,8 @@ bool dg_net_came(struct dg_net *net, int fd, uint64_t *client);
 /* May a refusal be written to a connection from this address? */
 bool dg_net_is_plain(const struct dg_net *net, const struct sockaddr *addr);
 
-/* Keep a duplicate of fd for the keeper to read dry. Lock held. */
+/* Keep a duplicate of fd for the keeper to read dry, in place of the oldest one if there are too
+ * many. Lock held. */
 void dg_net_linger(struct dg_net *net, int fd);
 /* Read what lingering clients still send; close those that are done or out of time. */
 void dg_net_tend_lingering(struct dg_net *net, uint64_t now);

@@ -2,6 +2,7 @@
 import contextlib
 import json
 import select
+import time
 
 import pytest
 import requests
@@ -95,6 +96,17 @@ def test_a_client_that_sends_its_body_all_the_same(server):
                     s.sendall(bytes(MIB))
             reply = read_all(s)
         assert status_of(reply) == 401 and code_of(reply) == "unauthorized"
+
+
+def test_a_client_that_sends_its_body_slowly(server):
+    """It reads the reply when it has sent all, after six seconds: a reset would lose it."""
+    with server.connect() as s:
+        s.sendall(head("POST", "/v1/documents", LARGE))
+        for _ in range(24):
+            s.sendall(bytes(100000))
+            time.sleep(0.25)
+        reply = read_all(s)
+    assert status_of(reply) == 401
 
 
 def test_refused_requests_count_in_the_rate(server, keys):
