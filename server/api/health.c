@@ -73,7 +73,7 @@ void dg_health_openapi(struct dg_app *app, struct dg_http_exchange *x)
 {
     struct dg_http_reply r = {.content_type = "application/yaml"};
     (void)app;
-    dg_reply_copy(&r, dg_openapi, dg_openapi_size);
+    dg_reply_fixed(&r, dg_openapi, dg_openapi_size);
     dg_http_reply_take(x, &r);
 }
 
@@ -82,6 +82,6 @@ void dg_health_docs(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_http_reply r = {.content_type = "text/html; charset=utf-8"};
     (void)app;
     dg_web_policy(&r);
-    dg_reply_copy(&r, dg_docs_page, dg_docs_page_size);
+    dg_reply_fixed(&r, dg_docs_page, dg_docs_page_size);
     dg_http_reply_take(x, &r);
 }

@@ -38,7 +38,7 @@ void dg_web_policy(struct dg_http_reply *r)
 static void reply(struct dg_http_exchange *x, const struct file *f)
 {
     struct dg_http_reply r = {.content_type = f->type};
-    dg_reply_copy(&r, f->data, *f->size);
+    dg_reply_fixed(&r, f->data, *f->size);
     dg_web_policy(&r);
     dg_http_reply_header(&r, "Vary", "Accept");
     dg_http_reply_take(x, &r);

@@ -5,6 +5,7 @@
 #define DG_SERVER_HTTP_EXCHANGE_H
 
 #include "base/buffer.h"
+#include "server/http/compress.h"
 #include "server/http/http.h"
 #include "server/http/net.h"
 #include "server/http/request_id.h"
@@ -27,6 +28,16 @@ struct dg_http_pool {
     atomic_size_t unproven;
 };
 
+/* A fixed body of replies. */
+struct dg_http_fixed {
+    const char *body;
+    /* by enum dg_compress_coding; owned, NULL: not compressed yet, or not smaller */
+    char *coded[3];
+    size_t n[3];
+};
+
+#define DG_HTTP_FIXED_MAX 32
+
 struct dg_http {
     struct dg_http_options o;
     struct MHD_Daemon *daemon;
@@ -42,6 +53,10 @@ struct dg_http {
     atomic_size_t awaited;
     atomic_uint_least64_t next_id;
     uint64_t id_seed;
+    pthread_mutex_t fixed_lock;
+    /* guarded by fixed_lock: [n_fixed], which only grow */
+    struct dg_http_fixed fixed[DG_HTTP_FIXED_MAX];
+    size_t n_fixed;
 };
 
 /* A connection, as the library's socket context. */
@@ -138,6 +153,12 @@ bool dg_http_pool_reserve(struct dg_http_exchange *x, size_t n);
 /* The body is there, so that it is no longer unproven. Give all of it back. */
 void dg_http_pool_prove(struct dg_http_exchange *x);
 void dg_http_pool_release(struct dg_http_exchange *x);
+
+/* A fixed body [*n] in a coding, and its size in *n; compressed at the first call. NULL: it became
+ * no smaller, or memory is out. Lives until dg_http_fixed_close. */
+const char *dg_http_fixed_coded(
+    struct dg_http *http, const char *body, enum dg_compress_coding coding, size_t *n);
+void dg_http_fixed_close(struct dg_http *http);
 
 /* Start and stop the library's threads; has_unix: there is a Unix socket, too. */
 int dg_http_daemons_start(struct dg_http *http, bool has_unix, struct dg_error *err);

@@ -283,6 +283,7 @@ int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
         return dg_error_set(err, DG_ENOMEM, "no memory for the HTTP server");
     }
     http->o = *options;
+    pthread_mutex_init(&http->fixed_lock, NULL);
     http->bodies.each = options->max_body_bytes;
     http->bodies.together = options->max_bodies_bytes;
     http->uploads.each = options->max_upload_bytes;
@@ -293,6 +294,7 @@ int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
     int rc = dg_http_daemons_start(http, listen_fds[1] >= 0, err);
     if (rc != DG_OK) {
         dg_net_close_listeners(listen_fds);
+        dg_http_fixed_close(http);
         free(http);
         return rc;
     }
@@ -313,6 +315,7 @@ int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
     rc = dg_net_open(listen_fds, &net, &http->net, err);
     if (rc != DG_OK) {
         dg_http_daemons_stop(http);
+        dg_http_fixed_close(http);
         free(http);
         return rc;
     }
@@ -360,5 +363,6 @@ void dg_http_close(struct dg_http *http)
     struct dg_net *net = http->net;
     dg_http_daemons_stop(http);
     dg_net_close(net);
+    dg_http_fixed_close(http);
     free(http);
 }

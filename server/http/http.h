@@ -48,6 +48,8 @@ struct dg_http_reply {
     const char *content_type;
     /* malloc'd (NULL: empty); taken with the reply */
     char *body;
+    /* instead of body: static storage, which many replies can be sent from at a time */
+    const char *fixed;
     size_t body_len;
     struct {
         /* static storage */

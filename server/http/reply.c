@@ -76,16 +76,11 @@ void dg_reply_message(struct dg_http_reply *r, int status, const char *key, cons
     dg_reply_refusal_take(r, status, root);
 }
 
-void dg_reply_copy(struct dg_http_reply *r, const void *data, size_t n)
+void dg_reply_fixed(struct dg_http_reply *r, const void *data, size_t n)
 {
-    r->body = malloc(n);
-    if (!r->body) {
-        dg_reply_error(r, 503, "overloaded", NULL, "no memory for the reply");
-        return;
-    }
-    memcpy(r->body, data, n);
-    r->body_len = n;
     r->status = 200;
+    r->fixed = data;
+    r->body_len = n;
 }
 
 void dg_reply_retry_after(struct dg_http_reply *r, int64_t seconds)

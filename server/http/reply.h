@@ -23,8 +23,8 @@ void dg_reply_refusal_take(struct dg_http_reply *r, int status, struct dg_json *
 void dg_reply_set_text(struct dg_json *object, const char *key, const char *s);
 /* Fill r with {key: message}; 429 and 503 have Retry-After. */
 void dg_reply_message(struct dg_http_reply *r, int status, const char *key, const char *message);
-/* Fill r with a copy of data [n]; its content_type must be set. Out of memory gives 503. */
-void dg_reply_copy(struct dg_http_reply *r, const void *data, size_t n);
+/* Fill r with data [n] in static storage; its content_type must be set. */
+void dg_reply_fixed(struct dg_http_reply *r, const void *data, size_t n);
 /* Fill r with the reply to a client that has hung up; nobody will read it. */
 void dg_reply_client_gone(struct dg_http_reply *r);
 /* Fill r with a value, freed here; NULL or out of memory gives 503. */

@@ -34,17 +34,19 @@ void dg_http_reply_take(struct dg_http_exchange *x, struct dg_http_reply *r)
 static void compress(struct dg_http_exchange *x)
 {
     struct dg_http_reply *r = &x->reply;
-    size_t n;
-    if (!dg_compress_pays(r->content_type, r->body_len))
+    size_t n = r->body_len;
+    if (!dg_compress_pays(r->content_type, n))
         return;
     const enum dg_compress_coding coding =
         dg_compress_choose(dg_http_header(x, MHD_HTTP_HEADER_ACCEPT_ENCODING));
-    char *smaller = dg_compress(coding, r->body, r->body_len, &n);
     x->varies = true;
-    if (!smaller)
+    const char *fixed = r->fixed ? dg_http_fixed_coded(x->http, r->fixed, coding, &n) : NULL;
+    char *smaller = r->fixed ? NULL : dg_compress(coding, r->body, r->body_len, &n);
+    if (!fixed && !smaller)
         return;
     free(r->body);
     r->body = smaller;
+    r->fixed = fixed;
     r->body_len = n;
     x->coding = dg_compress_name(coding);
 }
@@ -77,8 +79,11 @@ static struct MHD_Response *make_response(struct dg_http_exchange *x)
     if (x->streaming)
         return dg_http_stream_response(x);
     compress(x);
-    struct MHD_Response *response = MHD_create_response_from_buffer(
-        r->body_len, r->body, r->body ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *response =
+        r->fixed ? MHD_create_response_from_buffer(
+                       r->body_len, (void *)(uintptr_t)r->fixed, MHD_RESPMEM_PERSISTENT)
+                 : MHD_create_response_from_buffer(r->body_len, r->body,
+                       r->body ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
     if (!response)
         free(r->body);
     r->body = NULL; /* the response's now */

@@ -7,7 +7,7 @@ import zlib
 import pytest
 import requests
 
-from conftest import PATIENCE, ROOT
+from conftest import PATIENCE, ROOT, Server
 from http_replies import read_reply
 
 LONG = {"text": ["A dog and a cat number %d." % i for i in range(40)], "source": "en", "target": "de"}
@@ -95,3 +95,19 @@ def test_connections_go_on(server):
     (one, coded), (two, plain) = first.split(b"\r\n\r\n", 1), second.split(b"\r\n\r\n", 1)
     assert rest == b"" and b"Content-Encoding: gzip" in one and b"Content-Encoding" not in two
     assert zlib.decompress(coded, 31) == plain
+
+
+def seconds_of(server, coding):
+    """Returns the CPU time of a hundred downloads."""
+    before = server.cpu_seconds()
+    for _ in range(100):
+        assert raw(server, "GET", "/openapi.yaml", coding)[0] == 200
+    return server.cpu_seconds() - before
+
+
+def test_pages_are_compressed_once(models):
+    """Anybody may ask for them, and each reply cost 2 ms of the threads that serve everybody."""
+    with Server(models) as server:
+        plain = seconds_of(server, "identity")
+        for coding in ("gzip", "zstd"):
+            assert seconds_of(server, coding) < 2 * plain + 0.03

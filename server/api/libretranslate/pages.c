@@ -66,6 +66,6 @@ void dg_libretranslate_spec(struct dg_app *app, struct dg_http_exchange *x)
 {
     struct dg_http_reply r = {.content_type = "application/json"};
     (void)app;
-    dg_reply_copy(&r, dg_openapi_json, dg_openapi_json_size);
+    dg_reply_fixed(&r, dg_openapi_json, dg_openapi_json_size);
     dg_http_reply_take(x, &r);
 }
