@@ -7,6 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
+struct dg_json *dg_file_suffixes(const struct dg_app *app)
+{
+    struct dg_json *list = dg_json_new_array();
+    for (const char *const *s = dg_extract_suffixes; app->uploader && *s; s++)
+        dg_json_append_take(list, dg_json_new_string(*s, strlen(*s)));
+    return list;
+}
+
 int dg_file_form_read(const struct dg_http_exchange *x, struct dg_json **fields,
     struct dg_multipart_file *file, struct dg_error *err)
 {

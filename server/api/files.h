@@ -1,11 +1,15 @@
-/* Common parts of the dialects' routes for documents. HTTP threads. */
+/* Common parts of the routes for documents. HTTP threads. */
 #ifndef DG_SERVER_API_FILES_H
 #define DG_SERVER_API_FILES_H
 
+#include "server/app.h"
 #include "server/http/http.h"
 #include "server/http/multipart.h"
 #include "store/uploads.h"
 
+/* An array of the suffixes of the documents that the server translates; empty without --documents.
+ */
+struct dg_json *dg_file_suffixes(const struct dg_app *app);
 /* Read the request as a form: its fields, an object to be freed in every case, and its file.
  * DG_EINVAL (field body): it is no such form. */
 int dg_file_form_read(const struct dg_http_exchange *x, struct dg_json **fields,

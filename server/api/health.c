@@ -2,6 +2,7 @@
 
 #include "base/buffer.h"
 #include "server/api/dialect.h"
+#include "server/api/files.h"
 #include "server/api/openapi.h"
 #include "server/http/reply.h"
 #include "server/api/routes.h"
@@ -30,6 +31,8 @@ void dg_health_index(struct dg_app *app, struct dg_http_exchange *x)
     dg_json_set_string(root, "name", "dragoman-server");
     dg_json_set_string(root, "version", DG_VERSION);
     dg_json_set_int(root, "max_characters", app->config.max_characters);
+    dg_json_set_take(root, "documents", dg_file_suffixes(app));
+    dg_json_set_bool(root, "collections", app->collections != NULL);
     dg_json_set_take(root, "routes", routes);
     dg_reply_json_take(&r, 200, root);
     dg_http_reply_header(&r, "Vary", "Accept");

@@ -68,6 +68,13 @@ def test_made_used_and_removed(server, dictionary, word):
     assert reply.status_code == 400 and "no glossary" in reply.text
 
 
+def test_the_index_tells_what_the_server_keeps(server):
+    """The web page offers glossaries and documents by it."""
+    assert [server.get("/").json()[name] for name in ("collections", "documents")] == [True, []]
+    with Server(EN_DE) as without:
+        assert [without.get("/").json()[name] for name in ("collections", "documents")] == [False, []]
+
+
 def test_entries_and_changes(server):
     g = made(server, PETS)
     path = "/v1/glossaries/" + g["id"]

@@ -146,6 +146,7 @@ def send(server, kind, sent, target):
 
 def test_these_are_all_kinds(server):
     assert set(server.get("/frontend/settings").json()["supportedFilesFormat"]) == set(KINDS)
+    assert set(server.get("/").json()["documents"]) == set(KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -120,7 +120,7 @@ def test_a_slow_server_is_waited_for_and_left(chrome, endless):
 
 
 USED_UP = """
-    const real = window.fetch, left = {'/v1/models': 1, '/': 1, '/frontend/settings': 1, '/v1/alternatives': 1, '/v1/attention': 1, card: 1};
+    const real = window.fetch, left = {'/v1/models': 1, '/': 1, '/v1/alternatives': 1, '/v1/attention': 1, card: 1};
     window.asked = [];
     window.fetch = (path, request) => {
         const body = request?.body || '', close = path === '/v1/translate' && /alignments|n_best/.exec(body)?.[0];

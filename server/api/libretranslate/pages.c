@@ -1,5 +1,5 @@
 /* Routes by which LibreTranslate's clients ask about the server. */
-#include "documents/extract.h"
+#include "server/api/files.h"
 #include "server/api/libretranslate/languages.h"
 #include "server/api/libretranslate/libretranslate.h"
 #include "server/api/openapi.h"
@@ -41,7 +41,6 @@ void dg_libretranslate_settings(struct dg_app *app, struct dg_http_exchange *x)
 {
     struct dg_model_languages sources, targets;
     struct dg_json *root = dg_json_new_object(), *language = dg_json_new_object();
-    struct dg_json *files = dg_json_new_array();
     const bool keys = app->auth != NULL;
     dg_models_languages(app->models, DG_SOURCES, &sources);
     dg_models_languages(app->models, DG_TARGETS, &targets);
@@ -51,10 +50,7 @@ void dg_libretranslate_settings(struct dg_app *app, struct dg_http_exchange *x)
     dg_json_set_bool(root, "keyRequired", keys);
     dg_json_set_bool(root, "suggestions", app->suggestions != NULL);
     dg_json_set_bool(root, "filesTranslation", app->uploader != NULL);
-    for (size_t i = 0; app->uploader && dg_extract_suffixes[i]; i++)
-        dg_json_append_take(
-            files, dg_json_new_string(dg_extract_suffixes[i], strlen(dg_extract_suffixes[i])));
-    dg_json_set_take(root, "supportedFilesFormat", files);
+    dg_json_set_take(root, "supportedFilesFormat", dg_file_suffixes(app));
     const char *source = sources.n > 0 ? sources.codes[0] : "auto";
     dg_json_set_take(language, "source", dg_lt_language(source));
     dg_json_set_take(language, "target", dg_lt_language(first_other(&targets, source)));

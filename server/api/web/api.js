@@ -137,7 +137,6 @@ export const models = () => get('v1/models');
 export const detect = (text, signal) => post('v1/detect', {text}, signal);
 export const translate = (body, signal) => post('v1/translate', body, signal);
 export const alternatives = (body, signal) => post('v1/alternatives', body, signal);
-export const settings = () => get('frontend/settings');
 export const attention = (body, signal) => post('v1/attention', body, signal);
 
 // A field of an event. Its value may contain U+2028, at which `.` and `$` of a regular expression stop.

@@ -87,10 +87,10 @@ async function load() {
 }
 
 async function about() {
-  const {version, routes, max_characters: most = Infinity} = await api.patiently(api.index, undefined, $('status'));
+  const {version, max_characters: most, documents: kinds} = await api.patiently(api.index, undefined, $('status'));
   $('version').textContent = version;
   state.most = most;
-  await documents.load(routes, $('status'));
+  documents.load(kinds);
 }
 
 // Translate what the link holds after its #. Returns whether it holds a text.

@@ -5,7 +5,7 @@ import {counted, node, save, took, translatedName} from './text.js';
 
 const $ = (id) => document.getElementById(id);
 const SOONEST = 0.5, LATEST = 10; // seconds between two questions
-const KEPT = 'dragoman-documents';
+const KEPT = 'dragoman-documents', NEEDS = '--documents FILE';
 // These are translated in the text's pane, sentence by sentence, by every server.
 const AS_TEXT = {'.txt': 'text', '.md': 'markdown', '.markdown': 'markdown', '.srt': 'srt', '.vtt': 'srt'};
 // These, too, where the server takes no documents.
@@ -62,24 +62,19 @@ export class Documents {
     this.focus = focus;
     this.served = [];
     this.known = false; // whether the server has said what it serves
-    this.needs = '--documents FILE';
     this.rows = [];
     this.last = Promise.resolve(); // of the documents that came before
   }
 
-  // Ask which kinds of files are served, and show them. routes: of the server; this one is another server's dialect.
-  // place: the element that says why the page waits.
-  async load(routes, place) {
-    const spoken = routes.includes('GET /frontend/settings');
-    const {filesTranslation, supportedFilesFormat} = spoken ? await api.patiently(api.settings, undefined, place) : {};
-    this.needs = spoken ? '--documents FILE' : '--documents FILE --dialects all';
-    this.served = filesTranslation ? supportedFilesFormat : [];
+  // Show which kinds of files can be translated. served: the endings of the server's documents.
+  load(served) {
+    this.served = served;
     const all = this.endings();
     $('file').accept = all.join(',');
     $('file').multiple = this.served.length > 0;
     $('formats').textContent = `Files: ${all.join(' ')}`;
     if (!this.served.length)
-      $('formats').append('. Other documents need a server that runs with ', node('code', {}, this.needs), '.');
+      $('formats').append('. Other documents need a server that runs with ', node('code', {}, NEEDS), '.');
     if (!this.known) this.resume();
     this.known = true;
   }
@@ -100,13 +95,13 @@ export class Documents {
     if (this.serves(name)) return {document: true};
     if (AS_SOURCE[ending]) return {format: AS_SOURCE[ending]};
     return {refused: this.served.length ? `Files like ${name} cannot be translated: names end in ${this.endings().join(' ')}.` :
-      `This server does not translate files like ${name}: it runs without ${this.needs}. It translates ${this.endings().join(' ')}.`};
+      `This server does not translate files like ${name}: it runs without ${NEEDS}. It translates ${this.endings().join(' ')}.`};
   }
 
   // Several files at once are documents, texts as well: the text's pane has room for one.
   translateAll(files, source, target) {
     if (!this.served.length) {
-      this.fail(new Error(`Choose one file: several at once need a server that runs with ${this.needs}.`));
+      this.fail(new Error(`Choose one file: several at once need a server that runs with ${NEEDS}.`));
       return;
     }
     const refused = files.filter((f) => !this.serves(f.name)).map((f) => f.name);
