@@ -321,6 +321,22 @@ def test_a_document_that_is_removed_is_removed_from_the_server(chrome, served, t
     assert sorted(requests.get(url, timeout=PATIENCE).status_code for url in urls) == [200, 404]
 
 
+def test_a_document_is_stopped(chrome, served, tmp_path):  # noqa: F811
+    """Its line stays and says so; the server has it no more."""
+    page = DocumentPage(chrome, served)
+    sent(chrome)
+    page.upload(tmp_path / "long.docx", LONG)
+    page.until(lambda: page.state().startswith("Translating"))
+    page.document(".stop").click()
+    assert page.state() == "Stopped." and not page.document("progress").is_displayed() and not page.document(".stop").is_displayed()
+    assert chrome.switch_to.active_element == page.document(".close") and axe(page) == "[]"
+    page.upload(tmp_path / "short.docx", docx(TEXT))
+    page.finished()
+    assert list(by_name(page)) == ["long.docx", "short.docx"] and not page.document(".stop").is_displayed()
+    urls = {url for url, _ in sent(chrome) if "/v1/documents/" in url and not url.endswith("/result")}
+    assert sorted(requests.get(url, timeout=PATIENCE).status_code for url in urls) == [200, 404]
+
+
 def test_a_reload_goes_on_with_documents(chrome, served, tmp_path, folder):  # noqa: F811
     page = DocumentPage(chrome, served)
     page.upload(tmp_path / "a.docx", docx(TEXT))

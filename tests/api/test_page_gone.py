@@ -119,6 +119,23 @@ def test_a_slow_server_is_waited_for_and_left(chrome, endless):
                      PATIENCE / 4)
 
 
+def test_stop_ends_the_work_and_keeps_what_came(chrome, endless):
+    with Server(endless, *NARROW) as server:
+        page = Page(chrome, server, languages=1)
+        page.choose("source", "en")
+        page.choose("target", "de")
+        text = long_text(2000)
+        page.paste(text)
+        page.until(lambda: len(page.all("#output .s")) >= 3)
+        page["stop"].click()
+        kept = page.output()
+        assert kept and page["input"].get_property("value") == text and page["status"].text == "Stopped. Press Translate to go on."
+        assert chrome.execute_script("return document.activeElement.id") == "translate" and not page["stop"].is_enabled()
+        server.until(lambda: "dragoman_live_sentences 0\n" in server.get("/metrics").text and "dragoman_queue_depth 0\n" in server.get("/metrics").text,
+                     PATIENCE / 4)
+        assert page.output() == kept and not page["error"].is_displayed()
+
+
 USED_UP = """
     const real = window.fetch, left = {'/v1/models': 1, '/': 1, '/v1/alternatives': 1, '/v1/attention': 1, card: 1};
     window.asked = [];

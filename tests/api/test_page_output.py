@@ -90,6 +90,27 @@ def test_a_part_of_a_text_is_deleted_and_joined(page, bundled):
         assert page.output() == expected(bundled, kept)
 
 
+def test_a_translation_is_stopped_and_goes_on(page, bundled):
+    """Only Clear ended a translation, and it discarded what was there. The parts that are translated are not sent again."""
+    page.choose("source", "en")
+    page.choose("target", "de")
+    page.driver.execute_script("""
+        const status = document.getElementById('status');
+        new MutationObserver((_, observer) => {
+          if (!status.textContent.endsWith('%')) return;
+          observer.disconnect();
+          document.getElementById('stop').click();
+        }).observe(status, {childList: true});""")
+    page.paste(LONG)
+    page.until(lambda: page["status"].text == "Stopped. Press Translate to go on.")
+    assert len(page.all("#output .s")) > 10 and not page["stop"].is_enabled() and not page["error"].is_displayed()
+    sent(page.driver)
+    with translated(page):
+        page["translate"].click()
+    assert 0 < len("".join(asked(page))) < len(LONG) and page.output() == expected(bundled, LONG)
+    assert not page["stop"].is_enabled()
+
+
 def test_the_translation_stays_in_place_while_the_text_changes(page, bundled):
     """Each pause in typing emptied the translation and scrolled it to its beginning."""
     page.translate(LINES)

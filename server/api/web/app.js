@@ -187,6 +187,7 @@ async function start() {
   panel.leave();
   $('legend').hidden = true;
   ready(false);
+  busy(Boolean(text.trim()));
   if (!text.trim()) {
     output.clear();
     say('');
@@ -204,13 +205,31 @@ async function start() {
     if (state.running !== running) return;
     state.translated = text;
     say(`Done in ${took(performance.now() - begin)}`);
+    busy(false);
     ready(true);
     marks();
     history.add({text, source: pair()[0], target: pair()[1], format: field.format, work: field.work});
   } catch (e) {
-    if (state.running === running) output.stop(), fail(e);
+    if (state.running === running) output.stop(), busy(false), fail(e);
     running.abort(); // what is still under way is of no use
   }
+}
+
+// What is translated stays; Translate then sends the parts that are missing.
+function stop() {
+  clearTimeout(state.timer);
+  state.running?.abort();
+  state.running = null;
+  output.stop();
+  busy(false);
+  marks();
+  say('Stopped. Press Translate to go on.');
+}
+
+function busy(yes) {
+  const had = document.activeElement === $('stop');
+  $('stop').disabled = !yes;
+  if (had && !yes) $('translate').focus();
 }
 
 function ready(yes) {
@@ -366,6 +385,7 @@ for (const [id, other] of [['source', 'target'], ['target', 'source']]) {
 $('auto').checked = local.get('dragoman-auto') !== 'no';
 $('auto').addEventListener('change', () => local.set('dragoman-auto', $('auto').checked ? 'yes' : 'no'));
 $('translate').addEventListener('click', start);
+$('stop').addEventListener('click', stop);
 $('clear').addEventListener('click', () => {
   setText('');
   start();

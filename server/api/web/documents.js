@@ -21,8 +21,8 @@ const seconds = (s) => (s < 90 ? `${s} s` : `${Math.round(s / 60)} min`);
 
 // A document's line on the page.
 class Row {
-  // remove(): it was asked for.
-  constructor(name, remove) {
+  // stop(), remove(): they were asked for.
+  constructor(name, stop, remove) {
     this.name = name;
     this.running = new AbortController();
     this.made = null; // what the server calls it
@@ -30,10 +30,12 @@ class Row {
     this.progress = node('progress', {'aria-label': 'Progress of ' + name});
     this.download = node('button', {type: 'button', class: 'primary download', 'aria-label': 'Download the translation of ' + name}, 'Download the translation');
     this.close = node('button', {type: 'button', class: 'close', 'aria-label': 'Remove ' + name, title: 'Remove'}, '✕');
+    this.stop = node('button', {type: 'button', class: 'stop', 'aria-label': 'Stop the translation of ' + name}, 'Stop');
     this.download.disabled = true;
+    this.stop.addEventListener('click', stop);
     this.close.addEventListener('click', remove);
     this.element = node('li', {}, node('div', {class: 'card-head'}, node('h3', {}, name), this.close), this.state,
-      node('div', {class: 'row'}, this.progress, this.download));
+      node('div', {class: 'row'}, this.progress, this.stop, this.download));
   }
 
   say(text, share) {
@@ -44,14 +46,23 @@ class Row {
 
   finish(text, blob, name) {
     this.say(text, 1);
+    this.hide_stop();
     this.download.disabled = false;
     this.download.addEventListener('click', () => save(blob, name));
   }
 
-  refuse(why) {
-    this.say(`Not translated: ${why}`, 0);
+  // There will be no translation; text: why.
+  end(text) {
+    this.say(text, 0);
+    this.hide_stop();
     this.progress.hidden = true;
     this.made = null;
+  }
+
+  hide_stop() {
+    const had = document.activeElement === this.stop;
+    this.stop.hidden = true;
+    if (had) this.close.focus();
   }
 }
 
@@ -121,7 +132,7 @@ export class Documents {
   }
 
   add(name) {
-    const row = new Row(name, () => this.remove(row));
+    const row = new Row(name, () => this.stop(row), () => this.remove(row));
     this.rows.push(row);
     $('document-list').append(row.element);
     $('document').hidden = false;
@@ -129,14 +140,19 @@ export class Documents {
     return row;
   }
 
-  // Deletes the document on the server, too, so that it does not delay others there.
-  remove(row) {
-    const at = this.rows.indexOf(row);
+  // Deletes the document on the server, too, so that it does not delay others there. Its line stays.
+  stop(row) {
     row.running.abort();
     if (row.made) api.removeDocument(row.made).catch(() => {}); // it expires by itself
+    row.end('Stopped.');
+    this.keep();
+  }
+
+  remove(row) {
+    const at = this.rows.indexOf(row);
     row.element.remove();
     this.rows.splice(at, 1);
-    this.keep();
+    this.stop(row);
     $('document').hidden = !this.rows.length;
     (this.rows[at] ?? this.rows[at - 1])?.close.focus();
     if (!this.rows.length) this.focus.focus();
@@ -155,7 +171,7 @@ export class Documents {
         row.finish(`Done in ${took(performance.now() - begin)}: ${counted(characters, 'character')}`, blob, translatedName(row.name, target));
       } catch (e) {
         if (signal.aborted) return;
-        row.refuse(e.message);
+        row.end(`Not translated: ${e.message}`);
         this.keep();
         if ([401, 403].includes(e.status)) this.fail(e); // asks for a key
       }
