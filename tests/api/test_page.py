@@ -209,6 +209,30 @@ def test_a_file_is_dropped(page):
     assert page["count"].text == "10 characters"
 
 
+PASTE = """
+    const data = new DataTransfer();
+    for (const [name, content] of Object.entries(arguments[0])) data.items.add(new File([content], name));
+    for (const [type, text] of Object.entries(arguments[1])) data.setData(type, text);
+    const event = new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true});
+    document.getElementById('input').dispatchEvent(event);
+    return event.defaultPrevented;"""
+
+
+def test_a_file_is_pasted(page, bundled):
+    """Ctrl+V of a file did nothing. The text of other programs, which comes with a picture of it, is pasted by the browser."""
+    page.choose("source", "en")
+    page.choose("target", "de")
+    assert page.driver.execute_script(PASTE, {"dogs.txt": "Two dogs play.\n"}, {"text/plain": "dogs.txt"})  # as file managers copy it
+    page.until(lambda: page.output() == expected(bundled, "Two dogs play.\n"))
+    page.done()
+    assert page["count"].text == "15 characters, dogs.txt"
+    assert not page.driver.execute_script(PASTE, {"image.png": "x"}, {"text/plain": "Two dogs.", "text/html": "<b>Two dogs.</b>"})
+    assert not page.driver.execute_script(PASTE, {}, {"text/plain": "Two dogs."})
+    assert not page["error"].is_displayed() and page["count"].text == "15 characters, dogs.txt"
+    assert page.driver.execute_script(PASTE, {"image.png": "x"}, {})
+    page.until(lambda: "image.png" in page["error"].text)
+
+
 def test_a_browser_that_keeps_nothing_still_translates(chrome, bundled):
     """With cookies blocked, access to localStorage itself throws."""
     with before_each_page(chrome, """

@@ -316,6 +316,14 @@ function drop(e) {
   if (e.type === 'drop') upload([...e.dataTransfer.files]);
 }
 
+// So are those that are pasted. Programs and pages copy a picture of a text beside it: then the text is meant.
+function paste(e) {
+  const files = [...e.clipboardData.files];
+  if (!files.length || e.clipboardData.types.includes('text/html')) return;
+  e.preventDefault();
+  upload(files);
+}
+
 function download() {
   const {name, mark, end} = field.file || {name: 'translation.txt', mark: '', end: '\n'};
   save(new Blob([mark + output.text().replaceAll('\n', end)], {type: 'text/plain;charset=utf-8'}), translatedName(name, $('target').value));
@@ -402,6 +410,7 @@ $('file').addEventListener('change', () => {
 });
 document.addEventListener('dragover', drop);
 document.addEventListener('drop', drop);
+document.addEventListener('paste', paste);
 window.addEventListener('hashchange', follow);
 $('show-models').addEventListener('click', () => toggle($('show-models'), $('models')));
 $('show-history').addEventListener('click', () => toggle($('show-history'), $('history')));
