@@ -64,7 +64,8 @@ typedef int dg_memory_visit(void *ctx, const struct dg_memory_pair *pair, struct
 struct dg_memory_change {
     /* NULL: unchanged */
     const char *name;
-    /* [n] pairs to add; each replaces a pair with the same source and languages */
+    /* [n] pairs to add; each replaces a pair with the same source and languages. One whose target
+     * is NULL only removes that pair. */
     const struct dg_memory_pair *pairs;
     size_t n;
     enum dg_memory_how {

@@ -21,7 +21,8 @@ struct adder {
     struct dg_memory *m;
     int64_t number;
     enum dg_memory_kind kind;
-    sqlite3_stmt *insert;
+    /* both have the same first four parameters */
+    sqlite3_stmt *insert, *remove;
     /* [n] */
     struct row *rows;
     /* the rows' sources */
@@ -103,13 +104,15 @@ static int add(struct adder *a, const struct row *row, struct dg_error *err)
     int rc = read_languages(a, p, err);
     if (rc != DG_OK)
         return rc;
-    dg_memory_bind(a->insert, 1, a->languages[0], strlen(a->languages[0]));
-    dg_memory_bind(a->insert, 2, a->languages[1], strlen(a->languages[1]));
-    dg_memory_bind(a->insert, 3, row->source, row->n);
-    sqlite3_bind_int64(a->insert, 4, a->number);
-    dg_memory_bind(a->insert, 5, p->target, p->target_len);
-    rc = dg_db_step(&a->m->db, a->insert, &more, err);
-    sqlite3_reset(a->insert);
+    sqlite3_stmt *s = p->target ? a->insert : a->remove;
+    dg_memory_bind(s, 1, a->languages[0], strlen(a->languages[0]));
+    dg_memory_bind(s, 2, a->languages[1], strlen(a->languages[1]));
+    dg_memory_bind(s, 3, row->source, row->n);
+    sqlite3_bind_int64(s, 4, a->number);
+    if (p->target)
+        dg_memory_bind(s, 5, p->target, p->target_len);
+    rc = dg_db_step(&a->m->db, s, &more, err);
+    sqlite3_reset(s);
     return rc;
 }
 
@@ -121,11 +124,17 @@ static int add_rows(struct adder *a, size_t n, struct dg_error *err)
         "INSERT OR REPLACE INTO pairs(source_lang, target_lang, source, collection, target)"
         " VALUES(?, ?, ?, ?, ?)",
         &a->insert, err);
+    if (rc == DG_OK)
+        rc = dg_db_prepare(&a->m->db,
+            "DELETE FROM pairs WHERE source_lang = ? AND target_lang = ? AND source = ?"
+            " AND collection = ?",
+            &a->remove, err);
     if (n > 1)
         qsort(a->rows, n, sizeof *a->rows, by_place);
     for (size_t i = 0; i < n && rc == DG_OK; i++)
         rc = add(a, &a->rows[i], err);
     sqlite3_finalize(a->insert);
+    sqlite3_finalize(a->remove);
     return rc;
 }
 

@@ -33,9 +33,9 @@ int dg_pair_list_add(void *ctx, const struct dg_memory_pair *pair, struct dg_err
     *p = (struct dg_memory_pair){dg_arena_strdup(&l->arena, pair->source_lang),
         dg_arena_strdup(&l->arena, pair->target_lang),
         dg_arena_strndup(&l->arena, pair->source, pair->source_len),
-        dg_arena_strndup(&l->arena, pair->target, pair->target_len), pair->source_len,
-        pair->target_len};
-    if (!p->source_lang || !p->target_lang || !p->source || !p->target)
+        pair->target ? dg_arena_strndup(&l->arena, pair->target, pair->target_len) : NULL,
+        pair->source_len, pair->target_len};
+    if (!p->source_lang || !p->target_lang || !p->source || (pair->target && !p->target))
         return dg_error_set(err, DG_ENOMEM, "no memory for pair %zu", l->n + 1);
     l->n++;
     return DG_OK;
@@ -87,8 +87,9 @@ int dg_pair_list_glossary(const struct dg_pair_list *l, const char *source_lang,
             const struct dg_memory_pair *p = &l->list[i];
             if (i == 0 || !has_codes_of(p, p - 1))
                 own = closeness(p, source_lang, target_lang);
-            if (own == wanted ||
-                (narrower && own == NARROWER_LANGUAGES && wanted == SAME_LANGUAGES))
+            const bool counts = own == wanted ||
+                                (narrower && own == NARROWER_LANGUAGES && wanted == SAME_LANGUAGES);
+            if (counts && p->target)
                 entries[n++] =
                     (struct dg_glossary_entry){p->source, p->target, p->source_len, p->target_len};
         }

@@ -16,7 +16,8 @@ struct dg_pair_list {
 
 void dg_pair_list_init(struct dg_pair_list *l);
 void dg_pair_list_deinit(struct dg_pair_list *l);
-/* A dg_memory_visit: ctx is the list. */
+/* A dg_memory_visit: ctx is the list. A pair without a target (dg_memory_change) stays one, and is
+ * no entry of a glossary. */
 int dg_pair_list_add(void *ctx, const struct dg_memory_pair *pair, struct dg_error *err);
 /* Make a glossary of the pairs in these languages ("de" and "de-AT" agree, see
  * dg_language_same; narrower false: without those whose codes say more than these); *out is NULL if

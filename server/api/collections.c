@@ -51,6 +51,7 @@ struct body {
     struct dg_json *json;
     /* NULL: not given */
     const char *name;
+    bool may_remove;
     struct dg_pair_list pairs;
 };
 
@@ -58,7 +59,8 @@ static int read_dictionary(struct body *b, const struct dg_json *o, size_t i, st
 {
     static const char *const fields[] = {"source", "target", "format", "entries", NULL};
     char where[40], entries[52];
-    struct dg_entries e = {.entries = dg_json_get(o, "entries"), .where = entries};
+    struct dg_entries e = {
+        .entries = dg_json_get(o, "entries"), .where = entries, .may_remove = b->may_remove};
     snprintf(where, sizeof where, "dictionaries[%zu]", i);
     snprintf(entries, sizeof entries, "%s.entries", where);
     if (dg_json_typeof(o) != DG_JSON_OBJECT)
@@ -90,6 +92,7 @@ static int read_body(const struct dg_side *s, bool all, struct body *b, struct d
 {
     static const char *const fields[] = {"name", "dictionaries", NULL};
     struct dg_error why = {0};
+    b->may_remove = !all;
     b->json = dg_json_parse(s->request->body, s->request->body_len, &why);
     if (!b->json || dg_json_typeof(b->json) != DG_JSON_OBJECT)
         return dg_error_field(err, why.code == DG_ENOMEM ? DG_ENOMEM : DG_EINVAL, "body",

@@ -58,11 +58,14 @@ static int read_object(const struct dg_entries *e, struct dg_pair_list *out, str
     for (const char *k = dg_json_next_key(e->entries, NULL); k && rc == DG_OK;
          k = dg_json_next_key(e->entries, k)) {
         struct dg_memory_pair p = {e->source, e->target, k, NULL, strlen(k), 0};
-        p.target = dg_json_string(dg_json_get(e->entries, k), &p.target_len);
-        if (!p.target || memchr(p.target, '\0', p.target_len))
-            rc = dg_error_set(
-                err, DG_EINVAL, "the target of \"%.60s\" must be a string without U+0000", k);
-        else if (is_empty(p.source) || is_empty(p.target))
+        const struct dg_json *target = dg_json_get(e->entries, k);
+        p.target = dg_json_string(target, &p.target_len);
+        const bool removed = e->may_remove && dg_json_typeof(target) == DG_JSON_NULL;
+        if (!removed && (!p.target || memchr(p.target, '\0', p.target_len)))
+            rc = dg_error_set(err, DG_EINVAL,
+                "the target of \"%.60s\" must be a string without U+0000%s", k,
+                e->may_remove ? ", or null" : "");
+        else if (is_empty(p.source) || (p.target && is_empty(p.target)))
             rc = dg_error_set(err, DG_EINVAL, "an entry has an empty %s",
                 is_empty(p.source) ? "source" : "target");
         else

@@ -13,6 +13,8 @@ struct dg_entries {
     const char *source, *target;
     /* NULL: tsv */
     const char *format;
+    /* null in place of a target removes the entry, in an object */
+    bool may_remove;
     const struct dg_json *entries;
     /* name of the entries' field, for messages */
     const char *where;
@@ -23,7 +25,7 @@ struct dg_entries {
 int dg_entries_read_kind(
     const struct dg_json *o, const char *where, struct dg_entries *e, struct dg_error *err);
 /* Append the entries to out, in these languages; rows of a file in other languages are skipped.
- * DG_EINVAL, DG_ELIMIT with the field. */
+ * Entries to remove have no target. DG_EINVAL, DG_ELIMIT with the field. */
 int dg_entries_read(const struct dg_entries *e, struct dg_pair_list *out, struct dg_error *err);
 /* Check that a collection of this kind can hold the pairs. DG_EINVAL, DG_ELIMIT: field entries. */
 int dg_entries_check(

@@ -99,6 +99,29 @@ def test_entries_and_changes(server):
     assert "Eis" in text_of(server, glossary=g["id"]) and "Haustiere" not in text_of(server, glossary=g["id"])
 
 
+def test_entries_are_removed(server):
+    """One by one, beside others that are added. To remove an entry, a client had to replace the whole glossary."""
+    g = made(server, {"name": "a", "dictionaries": [{"source": "en", "target": "de", "entries": {"dogs": "Haustiere", "snow": "Regen"}},
+                                                    {"source": "en", "target": "fr", "entries": {"dogs": "toutous"}}]})
+    path = "/v1/glossaries/" + g["id"]
+
+    def change(entries, target="de"):
+        return ask(server, "PATCH", path, {"dictionaries": [{"source": "en", "target": target, "entries": entries}]})
+    assert "Haustiere" in text_of(server, glossary=g["id"])
+    left = change({"dogs": None, "snow": "Wind", "cats": None}).json()
+    assert [d["entries"] for d in left["dictionaries"]] == [1, 1]
+    assert ask(server, "GET", path + "/entries?source=en&target=de").text == "snow\tWind\n"
+    assert "Haustiere" not in text_of(server, glossary=g["id"])
+    assert change({"dogs": None}, "fr").json()["dictionaries"] == [{"source": "en", "target": "de", "entries": 1}]
+    assert change({"snow": None}).json()["dictionaries"] == []
+    for wrong in {"": None}, {"dogs": 5}, {"dogs": ""}:
+        assert change(wrong).status_code == 400, wrong
+    for method, at in ("POST", "/v1/glossaries"), ("PUT", path):
+        reply = ask(server, method, at, {"name": "a", "dictionaries": [{"source": "en", "target": "de", "entries": {"dogs": None}}]})
+        assert reply.status_code == 400 and "must be a string" in reply.text
+    assert ask(server, "DELETE", path).status_code == 204
+
+
 WRONG = [
     ({}, "name"), ({**PETS, "name": ""}, "name"), ({**PETS, "name": "n" * 256}, "name"), ({**PETS, "name": 5}, "name"),
     ({**PETS, "entries": "a"}, "entries"), ({"name": "a"}, "dictionaries"), ({"name": "a", "dictionaries": []}, "dictionaries"),

@@ -134,6 +134,8 @@ def test_none_answers_for_another_key(tmp_path):
         assert ask(s, "GET", path, key=b).status_code == 404
         assert ask(s, "PATCH", path, {"dictionaries": [{"source": "en", "target": "de", "entries": {DOGS: "Neu."}}]}, a).status_code == 200
         assert one(s, DOGS, a)["text"] == "Neu."
+        removed = {"dictionaries": [{"source": "en", "target": "de", "entries": {DOGS.replace(" ", "  "): None}}]}
+        assert ask(s, "PATCH", path, removed, a).status_code == 200 and one(s, DOGS, a)["text"] == "Alle."
         shared = next(x for x in ask(s, "GET", "/v1/memories", key=b).json()["memories"])
         assert shared["shared"] is True and "clients cannot change it" in ask(s, "DELETE", "/v1/memories/" + shared["id"], key=b).text
         assert ask(s, "DELETE", path, key=a).status_code == 204

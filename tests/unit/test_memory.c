@@ -240,6 +240,14 @@ static void test_alter(void **state)
     change.how = DG_MEMORY_REPLACE_ALL;
     assert_int_equal(dg_memory_alter(m, &a, &change, &a, &err), DG_OK);
     assert_int_equal(a.pairs, 1);
+    /* A pair without a target removes the one with its source and languages. */
+    const struct dg_memory_pair removed[] = {pair("c", "5"), {"en", "de", "b", NULL, 1, 0},
+        {"en", "fr", "c", NULL, 1, 0}, {"en", "de", "nothing", NULL, 7, 0}};
+    change = (struct dg_memory_change){.pairs = removed, .n = 4};
+    assert_int_equal(dg_memory_alter(m, &a, &change, &a, &err), DG_OK);
+    assert_int_equal(a.pairs, 1);
+    change = (struct dg_memory_change){.pairs = more, .n = 1, .how = DG_MEMORY_REPLACE_ALL};
+    assert_int_equal(dg_memory_alter(m, &a, &change, &a, &err), DG_OK);
     /* A failed change leaves everything as it was. */
     struct dg_memory_pair wrong[] = {pair("x", "y"), pair("x", "y")};
     wrong[1].source_lang = "!";
