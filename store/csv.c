@@ -12,11 +12,29 @@ struct row {
     struct dg_buffer text;
     size_t begin[COLUMNS], end[COLUMNS];
     size_t n;
+    /* of its fields */
+    char separator;
     /* line of the file, from 1 */
     size_t line;
 };
 
-/* Append the field at s[*i], up to a comma or the row's end, to the row. */
+/* Spreadsheets write ";" in languages where numbers have a comma. It counts if the first row has
+ * one and no comma outside quotes. */
+static char separator_of(const char *s, size_t n)
+{
+    bool quoted = false;
+    char found = ',';
+    for (size_t i = 0; i < n && (quoted || s[i] != '\n'); i++) {
+        quoted = quoted != (s[i] == '"');
+        if (!quoted && s[i] == ',')
+            return ',';
+        if (!quoted && s[i] == ';')
+            found = ';';
+    }
+    return found;
+}
+
+/* Append the field at s[*i], up to a separator or the row's end, to the row. */
 static int read_field(
     const char *s, size_t n, size_t *i, size_t *line, struct row *row, struct dg_error *err)
 {
@@ -34,11 +52,11 @@ static int read_field(
         at++;
         /* a row ends with CRLF as well as with LF */
         const size_t end = at + (at + 1 < n && s[at] == '\r');
-        if (at < n && s[end] != ',' && s[end] != '\n' && (s[end] != '\r' || end + 1 < n))
+        if (at < n && s[end] != row->separator && s[end] != '\n' && (s[end] != '\r' || end + 1 < n))
             return dg_error_set(err, DG_EFORMAT,
                 "line %zu: a quoted field continues after its closing quote", row->line);
     } else {
-        for (; at < n && s[at] != ',' && s[at] != '\n'; at++)
+        for (; at < n && s[at] != row->separator && s[at] != '\n'; at++)
             if (s[at] != '\r' || (at + 1 < n && s[at + 1] != '\n'))
                 dg_buffer_add(&row->text, &s[at], 1);
     }
@@ -117,7 +135,7 @@ int dg_csv_read(const char *s, size_t n, const char *source_lang, const char *ta
 {
     const char *const langs[2] = {source_lang, target_lang};
     const size_t mark = dg_utf8_bom(s, n);
-    struct row row;
+    struct row row = {.separator = separator_of(s + mark, n - mark)};
     size_t line = 1;
     int rc = DG_OK;
     dg_buffer_init(&row.text);
@@ -127,7 +145,7 @@ int dg_csv_read(const char *s, size_t n, const char *source_lang, const char *ta
         row.line = line;
         for (bool more = true; more && rc == DG_OK;) {
             rc = read_field(s, n, &i, &line, &row, err);
-            more = i < n && s[i] == ',';
+            more = i < n && s[i] == row.separator;
             i += more;
         }
         while (i < n && s[i] == '\r')

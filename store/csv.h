@@ -1,6 +1,6 @@
 /* Pairs as rows "source,target" or "source,target,source language,target language", the usual form
- * of glossary files: RFC 4180, with quotes around fields that contain commas, quotes or line ends.
- * Pure; any thread. */
+ * of glossary files: RFC 4180, with quotes around fields that contain commas, quotes or line ends;
+ * or with ";" for ",", if the first row has no comma. Pure; any thread. */
 #ifndef DG_STORE_CSV_H
 #define DG_STORE_CSV_H
 

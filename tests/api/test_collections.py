@@ -47,7 +47,7 @@ def text_of(server, key=None, **fields):
 
 @pytest.mark.parametrize("dictionary,word", [
     ({"entries": "dogs\tHaustiere\n"}, "Haustiere"), ({"entries": {"dogs": "Katzen"}}, "Katzen"),
-    ({"format": "csv", "entries": "dogs,Tiere\ncats,toutous,en,fr\n"}, "Tiere"), ({"format": "tmx", "entries": TMX}, "Vierbeiner")])
+    ({"format": "csv", "entries": "dogs,Tiere\ncats,toutous,en,fr\n"}, "Tiere"), ({"format": "csv", "entries": "dogs;Tiere\r\n"}, "Tiere"), ({"format": "tmx", "entries": TMX}, "Vierbeiner")])
 def test_made_used_and_removed(server, dictionary, word):
     plain = text_of(server)
     g = made(server, {"name": "a", "dictionaries": [{"source": "EN", "target": "de", **dictionary}]})

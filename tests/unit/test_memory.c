@@ -372,7 +372,13 @@ static void test_csv(void **state)
         {"\"a\",\"b\"\rcat,d\n", NULL}, {"\"a\"b,c\n", NULL}, {"\"a\",\"b\n", NULL},
         /* the byte order mark of "CSV UTF-8" */
         {"\xEF\xBB\xBF\"a, b\",\"c\"\r\nd,e\r\n", "en>de|a, b|c\nen>de|d|e\n"},
-        {"\xEF\xBB\xBFx,y\n", "en>de|x|y\n"}};
+        {"\xEF\xBB\xBFx,y\n", "en>de|x|y\n"},
+        /* as spreadsheets write it in German */
+        {"\xEF\xBB\xBF"
+         "dog;Hund\r\n\"a;b\";c, d\r\n",
+            "en>de|dog|Hund\nen>de|a;b|c, d\n"},
+        {"\"a, b\";c\n", "en>de|a, b|c\n"}, {"x;y;fr;it\n", "fr>it|x|y\n"}, {"a;b,c\nd;e\n", NULL},
+        {"a;b,c\n", "en>de|a;b|c\n"}, {"\"a;b\"\n", NULL}};
     struct dg_buffer b;
     struct dg_error err = {0};
     dg_buffer_init(&b);
