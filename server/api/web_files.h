@@ -20,6 +20,7 @@
     X(web_documents_js, "documents.js", "text/javascript; charset=utf-8")                          \
     X(web_field_js, "field.js", "text/javascript; charset=utf-8")                                  \
     X(web_flags_js, "flags.js", "text/javascript; charset=utf-8")                                  \
+    X(web_glossaries_js, "glossaries.js", "text/javascript; charset=utf-8")                        \
     X(web_history_js, "history.js", "text/javascript; charset=utf-8")                              \
     X(web_kept_js, "kept.js", "text/javascript; charset=utf-8")                                    \
     X(web_markdown_js, "markdown.js", "text/javascript; charset=utf-8")                            \
@@ -27,6 +28,7 @@
     X(web_output_js, "output.js", "text/javascript; charset=utf-8")                                \
     X(web_sentence_js, "sentence.js", "text/javascript; charset=utf-8")                            \
     X(web_status_js, "status.js", "text/javascript; charset=utf-8")                                \
+    X(web_tbx_js, "tbx.js", "text/javascript; charset=utf-8")                                      \
     X(web_text_js, "text.js", "text/javascript; charset=utf-8")
 
 #define DG_WEB_DECLARE(name, file, type)                                                           \

@@ -42,6 +42,8 @@ function keyToSend() {
   return key && KEY_CHARACTERS.test(key) ? key : null;
 }
 
+export const hasKey = () => Boolean(keyToSend());
+
 function headers() {
   const key = keyToSend();
   const h = {'Content-Type': 'application/json', Accept: 'application/json'};
@@ -165,6 +167,18 @@ export async function stream(body, onSentence, signal) {
   }
 }
 
+// ---- glossaries
+
+const ofGlossary = (id, rest = '') => `v1/glossaries/${encodeURIComponent(id)}${rest}`;
+const sendGlossary = async (method, path, body) => cut((await send(method, path, body)).json());
+
+export const glossaries = () => get('v1/glossaries');
+// As lines of a term, a tab and its translation.
+export const glossaryEntries = async (id, source, target) => cut((await send('GET', ofGlossary(id, `/entries?${new URLSearchParams({source, target})}`))).text());
+export const makeGlossary = (body) => sendGlossary('POST', 'v1/glossaries', body);
+export const changeGlossary = (id, body) => sendGlossary('PATCH', ofGlossary(id), body);
+export const removeGlossary = (id) => send('DELETE', ofGlossary(id));
+
 // ---- documents
 
 const documentRequest = (method, signal, body) => {
@@ -172,11 +186,12 @@ const documentRequest = (method, signal, body) => {
   return {method, headers: key ? {Authorization: 'Bearer ' + key} : {}, body, signal};
 };
 
-// Returns {id, …}. source null: the server finds it out.
-export async function sendDocument(file, source, target, signal) {
+// Returns {id, …}. source null: the server finds it out; glossary undefined: none.
+export async function sendDocument(file, {source, target, glossary}, signal) {
   const form = new FormData();
   form.append('source', source ?? 'auto');
   form.append('target', target);
+  if (glossary) form.append('glossary', glossary);
   form.append('file', file);
   return cut((await ask('v1/documents', documentRequest('POST', signal, form))).json());
 }

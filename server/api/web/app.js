@@ -4,6 +4,7 @@ import {begin, codePoints, copySelection, counted, decode, direction, isWrapped,
 import {local} from './kept.js';
 import {Documents} from './documents.js';
 import {Field} from './field.js';
+import {Glossaries} from './glossaries.js';
 import {Output} from './output.js';
 import {SentencePanel} from './sentence.js';
 import {History} from './history.js';
@@ -15,8 +16,9 @@ const AUTO = 'auto', TYPING_MS = 600, STARTING_MS = 1000, MOST_MARKED = 20;
 // As the formats are called to people.
 const FORMATS = {wrapped: 'wrapped text', markdown: 'Markdown', srt: 'subtitles', html: 'HTML'};
 // translated: the text that the whole output translates, null while there is none.
-// most: characters of a request. loading: a promise of that and of the languages.
-const state = {models: [], running: null, timer: 0, detected: null, translated: null, most: Infinity, loading: null};
+// terms: which entries of a glossary the output was translated with. most: characters of a request. loading: a promise of that and of
+// the languages.
+const state = {models: [], running: null, timer: 0, detected: null, translated: null, terms: undefined, most: Infinity, loading: null};
 
 const pair = () => [$('source').value === AUTO ? state.detected : $('source').value, $('target').value];
 const chosen = () => [$('source').value, $('target').value];
@@ -25,9 +27,13 @@ const output = new Output($('output'), (entry, at) => panel.open(entry, at));
 const panel = new SentencePanel(pair, fail, (entry, text, flags) => {
   output.take(entry, text, flags);
   marks();
-}, $('status'));
+}, $('status'), () => glossaries.use(...pair()));
 const models = new Models(fail, $('status'));
 const documents = new Documents(fail, $('file'));
+const glossaries = new Glossaries(pair, fail, () => {
+  glossaries.use(...pair());
+  if ($('input').value.trim() && ($('auto').checked || state.translated !== null)) start();
+});
 const history = new History((e) => {
   setText(e.text, e.format);
   [$('source').value, $('target').value] = [e.source, e.target];
@@ -87,10 +93,11 @@ async function load() {
 }
 
 async function about() {
-  const {version, max_characters: most, documents: kinds} = await api.patiently(api.index, undefined, $('status'));
+  const {version, max_characters: most, documents: kinds, collections} = await api.patiently(api.index, undefined, $('status'));
   $('version').textContent = version;
   state.most = most;
   documents.load(kinds);
+  await glossaries.load(collections, $('status'));
 }
 
 // Translate what the link holds after its #. Returns whether it holds a text.
@@ -157,9 +164,10 @@ function detected(language, text) {
 
 // Parts one after the other, the next one under way while one streams in. anew: those that are translated, too.
 async function translate(text, signal, anew) {
-  const [source, target] = pair(), {format} = field;
-  const work = JSON.stringify([source, target, format, field.work]);
-  const parts = output.begin(text, format, state.most, work, anew);
+  const [source, target] = pair(), {format} = field, glossary = glossaries.use(source, target);
+  const work = JSON.stringify([source, target, format, field.work]), terms = glossary && `${glossary} ${glossaries.revision}`;
+  const parts = output.begin(text, format, state.most, work, anew || terms !== state.terms);
+  state.terms = terms;
   $('input').lang = source;
   $('output').lang = target;
   $('output').dir = direction(target);
@@ -167,7 +175,7 @@ async function translate(text, signal, anew) {
   const run = async () => {
     while (next < parts.length) {
       const part = parts[next++];
-      const answer = await api.patiently(() => api.stream({text: part.text, source, target, format},
+      const answer = await api.patiently(() => api.stream({text: part.text, source, target, format, glossary},
         (s) => output.sentence(part, s), signal), signal, $('status'));
       output.finish(part, answer.translations[0]);
       done++;
@@ -192,6 +200,7 @@ async function start() {
     output.clear();
     say('');
     detected(null, '');
+    glossaries.show();
     return;
   }
   say('Translating …');
@@ -201,6 +210,7 @@ async function start() {
     say('Translating …');
     const begin = performance.now();
     await detect(text, running.signal);
+    glossaries.show(); // for the languages of now
     await translate(text, running.signal, anew);
     if (state.running !== running) return;
     state.translated = text;
@@ -212,6 +222,7 @@ async function start() {
   } catch (e) {
     if (state.running === running) output.stop(), busy(false), fail(e);
     running.abort(); // what is still under way is of no use
+    if (e.field === 'glossary') await glossaries.load(true, $('status')).catch(fail); // somebody else deleted it, perhaps
   }
 }
 
@@ -278,8 +289,9 @@ async function upload(files) {
   await state.loading;
   $('error').hidden = true;
   const source = $('source').value === AUTO ? null : $('source').value, target = $('target').value;
+  const order = {source, target, glossary: glossaries.use(source, target)};
   if (files.length > 1) {
-    documents.translateAll(files, source, target);
+    documents.translateAll(files, order);
     return;
   }
   const {format, refused} = documents.kind(file.name);
@@ -287,7 +299,7 @@ async function upload(files) {
     fail(new Error(refused));
     return;
   }
-  const asDocument = () => documents.translate(file, source, target);
+  const asDocument = () => documents.translate(file, order);
   if (!format) {
     asDocument();
     return;
@@ -313,7 +325,7 @@ async function upload(files) {
 function drop(e) {
   if (![...e.dataTransfer.types].includes('Files')) return;
   e.preventDefault();
-  if (e.type === 'drop') upload([...e.dataTransfer.files]);
+  if (e.type === 'drop') take([...e.dataTransfer.files], e.target);
 }
 
 // So are those that are pasted. Programs and pages copy a picture of a text beside it: then the text is meant.
@@ -321,7 +333,13 @@ function paste(e) {
   const files = [...e.clipboardData.files];
   if (!files.length || e.clipboardData.types.includes('text/html')) return;
   e.preventDefault();
-  upload(files);
+  take(files, e.target);
+}
+
+// Files that come to the glossary's card are its entries.
+function take(files, place) {
+  if (place.closest?.('#glossaries')) glossaries.upload(files[0]);
+  else upload(files);
 }
 
 function download() {
@@ -414,6 +432,10 @@ document.addEventListener('paste', paste);
 window.addEventListener('hashchange', follow);
 $('show-models').addEventListener('click', () => toggle($('show-models'), $('models')));
 $('show-history').addEventListener('click', () => toggle($('show-history'), $('history')));
+$('show-glossaries').addEventListener('click', () => {
+  toggle($('show-glossaries'), $('glossaries'));
+  glossaries.open();
+});
 $('key-form').addEventListener('submit', (e) => {
   e.preventDefault();
   if (!api.setKey($('key').value)) {

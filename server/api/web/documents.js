@@ -110,23 +110,23 @@ export class Documents {
   }
 
   // Several files at once are documents, texts as well: the text's pane has room for one.
-  translateAll(files, source, target) {
+  translateAll(files, order) {
     if (!this.served.length) {
       this.fail(new Error(`Choose one file: several at once need a server that runs with ${NEEDS}.`));
       return;
     }
     const refused = files.filter((f) => !this.serves(f.name)).map((f) => f.name);
     if (refused.length) this.fail(new Error(`${refused.join(', ')} cannot be translated: names end in ${this.endings().join(' ')}.`));
-    for (const file of files.filter((f) => this.serves(f.name))) this.translate(file, source, target);
+    for (const file of files.filter((f) => this.serves(f.name))) this.translate(file, order);
   }
 
-  // Send a file, wait for its translation, and offer that. source null: the server finds it out.
-  translate(file, source, target) {
+  // Send a file, wait for its translation, and offer that. order: {source, target, glossary}, see api.sendDocument.
+  translate(file, order) {
     const row = this.add(file.name), {signal} = row.running;
     $('document').focus();
-    this.inTurn(row, target, async () => {
+    this.inTurn(row, order.target, async () => {
       row.say('Uploading …');
-      row.made = await api.patiently(() => api.sendDocument(file, source, target, signal), signal, row.state);
+      row.made = await api.patiently(() => api.sendDocument(file, order, signal), signal, row.state);
       this.keep();
     });
   }

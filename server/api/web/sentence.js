@@ -31,9 +31,10 @@ const DOUBLE_CLICK_MS = 400;
 
 export class SentencePanel {
   // pair(): [source, target]; fail(error); replaced(entry, text, flags): another translation was taken; place: the element that
-  // says why the page waits.
-  constructor(pair, fail, replaced, place) {
+  // says why the page waits; glossary(): the id of the one that translations use, undefined for none.
+  constructor(pair, fail, replaced, place, glossary) {
     this.pair = pair;
+    this.glossary = glossary;
     this.fail = fail;
     this.replaced = replaced;
     this.place = place;
@@ -122,9 +123,9 @@ export class SentencePanel {
 
   // The sentence translated by itself, in its format.
   async ask(entry, more) {
-    const [source, target] = this.pair();
+    const [source, target] = this.pair(), terms = 'target_prefix' in more ? {} : {glossary: this.glossary()}; // the API takes one of them
     const {translations: [t]} = await this.patiently((signal) =>
-      api.translate({text: around(entry) + entry.source, source, target, format: entry.format, ...more}, signal));
+      api.translate({text: around(entry) + entry.source, source, target, format: entry.format, ...terms, ...more}, signal));
     return t;
   }
 
