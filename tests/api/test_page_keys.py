@@ -4,7 +4,7 @@ import subprocess
 import pytest
 
 from conftest import CLI, Server
-from web_page import BUNDLES, TEXT, Page, chrome, pressed  # noqa: F401
+from web_page import BUNDLES, TEXT, Page, before_each_page, chrome, pressed  # noqa: F401
 
 NO_KEY = "This is no API key: a key has ASCII characters alone."
 
@@ -73,6 +73,18 @@ def test_a_kept_key_that_cannot_be_sent_is_asked_for_again(asked, guarded):
     opened(asked)
     entered(asked, guarded[1])
     asked.until(lambda: len(asked.all("#target option")) >= 3)
+
+
+@pytest.mark.parametrize("path", ["/", "/status"])
+def test_a_server_without_keys_asks_for_none(asked, path):
+    """It refuses pages whose address has a name that strangers may own (403); the page then asked for an API key that nobody has."""
+    said = "the Host header names no host of this server"
+    with before_each_page(asked.driver, """
+        window.fetch = () => Promise.resolve(new Response(JSON.stringify({error: {code: 'forbidden', message: %r}}), {status: 403}));""" % said):
+        asked.driver.get("about:blank")
+        asked.driver.get(asked.server.url(path))
+        asked.until(lambda: asked["error"].text == said)
+        assert not asked["key-form"].is_displayed()
 
 
 def test_a_key_that_ends_while_someone_types(asked, guarded):

@@ -44,6 +44,9 @@ function keyToSend() {
 
 export const hasKey = () => Boolean(keyToSend());
 
+// Whether another key can help. A server that asks for none refuses for other reasons, such as the name in the page's address.
+export const wantsKey = (e) => e.status === 401 || (e.status === 403 && hasKey());
+
 function headers() {
   const key = keyToSend();
   const h = {'Content-Type': 'application/json', Accept: 'application/json'};

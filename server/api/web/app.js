@@ -42,7 +42,7 @@ const history = new History((e) => {
 
 function fail(e) {
   if (e.name === 'AbortError') return;
-  if (e.status === 401 || e.status === 403) {
+  if (api.wantsKey(e)) {
     $('key-form').hidden = false;
     if (document.activeElement !== $('input')) $('key').focus(); // what is being typed goes on into the text
   }

@@ -173,7 +173,7 @@ export class Documents {
         if (signal.aborted) return;
         row.end(`Not translated: ${e.message}`);
         this.keep();
-        if ([401, 403].includes(e.status)) this.fail(e); // asks for a key
+        if (api.wantsKey(e)) this.fail(e);
       }
     };
     this.last = this.last.then(run);

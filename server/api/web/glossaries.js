@@ -265,7 +265,7 @@ export class Glossaries {
 
   refuse(e) {
     if (e.name === 'AbortError') return;
-    if (e.status === 401) this.fail(e); // asks for a key
+    if (api.wantsKey(e)) this.fail(e);
     $('glossary-error').textContent = e.message.replace(`${e.field}: `, ''); // of the request
     $('glossary-error').hidden = false;
   }

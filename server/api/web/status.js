@@ -166,7 +166,7 @@ async function tick() {
   } catch (e) {
     $('error').textContent = e.message;
     $('error').hidden = false;
-    if (e.status === 401 || e.status === 403) { // asking again with the same key cannot help
+    if (api.wantsKey(e)) { // asking again with the same key cannot help
       $('key-form').hidden = false;
       $('key').focus();
       return;
