@@ -1,7 +1,7 @@
 """What leaves the browser: the text to this server when it is translated, and nothing else. By the browser's own list of requests."""
 import json
 
-from web_page import TEXT, Page, bundled, chrome, expected, page, sent  # noqa: F401
+from web_page import TEXT, Keys, Page, bundled, chrome, expected, page, sent  # noqa: F401
 
 SECRET = "Two dogs play in the snow near the blue house."
 
@@ -56,6 +56,21 @@ def test_an_entry_of_the_history_is_opened(page, chrome, bundled):
     requests = sent(chrome)
     assert paths(requests, bundled) == ["/v1/translate"]
     assert json.loads(requests[0][1])["text"] == SECRET
+
+
+def test_an_entry_that_is_opened_keeps_the_focus(page, chrome):
+    """The list was drawn anew when its translation came, and the keyboard began at the top of the page again."""
+    page["show-history"].click()
+    page["history-keep"].click()
+    for text in SECRET, TEXT:
+        page["clear"].click()
+        page.translate(text)
+    page.until(lambda: len(page.all("#history-list li")) == 2)
+    chrome.execute_script("document.getElementById('status').textContent = ''")
+    page.all("#history-list li:last-child button")[0].send_keys(Keys.ENTER)
+    page.done()
+    page.until(lambda: kept(page) == [SECRET, TEXT])
+    assert chrome.switch_to.active_element == page.all("#history-list button")[0]
 
 
 def kept(page):

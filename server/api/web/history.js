@@ -6,10 +6,13 @@ import {begin, direction, node} from './text.js';
 const $ = (id) => document.getElementById(id);
 const WANTED = 'dragoman-history-wanted', LIST = 'dragoman-history', MOST = 50, LONGEST = 5000;
 
+const same = (a, b) => a.source === b.source && a.target === b.target && a.text === b.text;
+
 export class History {
   // open(entry): its text and languages are to be translated again.
   constructor(open) {
     this.open = open;
+    this.shown = []; // the entries on the page
     $('history-keep').addEventListener('change', () => {
       local.set(WANTED, $('history-keep').checked ? 'yes' : 'no');
       if (!$('history-keep').checked) this.clear();
@@ -50,9 +53,13 @@ export class History {
     this.show();
   }
 
+  // An entry that has the focus keeps it: opening one translates it again, which puts it first.
   show() {
+    const here = document.activeElement.closest('#history-list li'), had = here && this.shown[[...$('history-list').children].indexOf(here)];
+    const place = document.activeElement.classList.contains('close') ? '.close' : 'button';
+    this.shown = this.list();
     $('history-keep').checked = this.wanted();
-    $('history-list').replaceChildren(...this.list().map((e) => {
+    $('history-list').replaceChildren(...this.shown.map((e) => {
       const button = node('button', {type: 'button'}, `${e.source} → ${e.target}: `,
         node('bdi', {dir: direction(e.source)}, begin(e.text, 80)));
       button.addEventListener('click', () => this.open(e));
@@ -60,13 +67,14 @@ export class History {
       remove.addEventListener('click', () => this.remove(e));
       return node('li', {}, node('div', {class: 'row'}, button, remove));
     }));
+    const now = had ? this.shown.findIndex((e) => same(e, had)) : -1;
+    $('history-list').children[now]?.querySelector(place).focus({preventScroll: true});
   }
 
   // Another tab may have changed the list meanwhile.
   remove(entry) {
-    const list = this.list(), same = (e) => e.source === entry.source && e.target === entry.target && e.text === entry.text;
-    const at = list.findIndex(same);
-    this.put(list.filter((e) => !same(e)));
+    const list = this.list(), at = list.findIndex((e) => same(e, entry));
+    this.put(list.filter((e) => !same(e, entry)));
     ($('history-list').children[at] ?? $('history-list').lastElementChild)?.querySelector('.close').focus();
     if (!$('history-list').childElementCount) $('history').focus();
   }
