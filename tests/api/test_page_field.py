@@ -55,6 +55,25 @@ def test_a_text_that_a_file_replaced_comes_back(page, movie, undo):
     assert page["count"].text.endswith("movie.srt read as subtitles")
 
 
+def test_the_file_that_was_chosen_last_is_shown(page, bundled, tmp_path):
+    """A large file was read when a small one, chosen after it, was there already, and took its place."""
+    page.driver.execute_script("""
+        const real = File.prototype.arrayBuffer;
+        File.prototype.arrayBuffer = async function () {
+          if (this.name === 'large.txt') await new Promise((go) => { window.go = go; });
+          const read = await real.call(this);
+          if (this.name === 'large.txt') setTimeout(() => { window.was_read = true; }, 100);
+          return read;
+        };""")
+    for name, text in ("large.txt", "It is late."), ("small.txt", "Two dogs."):
+        (tmp_path / name).write_text(text)
+        page["file"].send_keys(str(tmp_path / name))
+    page.until(lambda: typed(page) == "Two dogs.")
+    page.driver.execute_script("go()")
+    page.until(lambda: page.driver.execute_script("return window.was_read"))
+    assert typed(page) == "Two dogs." and page["count"].text.endswith("small.txt")
+
+
 def test_a_swap_is_undone_with_its_languages(page):
     answer = page.translate(TEXT)
     page["swap"].click()

@@ -16,9 +16,9 @@ const AUTO = 'auto', TYPING_MS = 600, STARTING_MS = 1000, MOST_MARKED = 20;
 // As the formats are called to people.
 const FORMATS = {wrapped: 'wrapped text', markdown: 'Markdown', srt: 'subtitles', html: 'HTML'};
 // translated: the text that the whole output translates, null while there is none.
-// terms: which entries of a glossary the output was translated with. most: characters of a request. loading: a promise of that and of
-// the languages.
-const state = {models: [], running: null, timer: 0, detected: null, translated: null, terms: undefined, most: Infinity, loading: null};
+// reading: stands for the text file that was chosen last, null once another text came. terms: which entries of a glossary the output was
+// translated with. most: characters of a request. loading: a promise of that and of the languages.
+const state = {models: [], running: null, timer: 0, detected: null, translated: null, reading: null, terms: undefined, most: Infinity, loading: null};
 
 const pair = () => [$('source').value === AUTO ? state.detected : $('source').value, $('target').value];
 const chosen = () => [$('source').value, $('target').value];
@@ -120,6 +120,7 @@ function resume() {
 }
 
 function setText(text, format, file) {
+  state.reading = null;
   field.put(text, format, file);
   unlink();
   count();
@@ -304,6 +305,7 @@ async function upload(files) {
     asDocument();
     return;
   }
+  const reading = (state.reading = {});
   let read;
   try {
     read = decode(new Uint8Array(await file.arrayBuffer()));
@@ -311,6 +313,7 @@ async function upload(files) {
     fail(new Error(`${file.name} cannot be read as text: it must be UTF-8, or UTF-16 with a byte order mark.`));
     return;
   }
+  if (state.reading !== reading) return; // another text came meanwhile
   // It cannot be cut into parts here, but by a server that takes documents.
   if (format === 'markdown' && codePoints(read.text).length > state.most && documents.serves(file.name)) {
     asDocument();
