@@ -145,6 +145,25 @@ def test_a_link_keeps_the_text_from_every_server(page, chrome, bundled):
     assert not [url for url, _ in requests if "text=" in url]
 
 
+def test_a_browser_that_translates_pages_leaves_texts_alone(page):
+    """It replaced the translation by its own, which went to its maker's server and was what Copy took."""
+    page["show-history"].click()
+    page["history-keep"].click()
+    page.translate(SECRET + " Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich.")
+    page.until(lambda: page.all("#legend button") and page.all("#history-list li"))
+    page.open_sentence()
+    page.until(lambda: page.all("#sentence-target button"))
+    page.all("#sentence-target button")[1].click()
+    page.until(lambda: page.all("#alternatives button"))
+    page.all("#nbest summary")[0].click()
+    page.until(lambda: page.all("#nbest li button"))
+    found = page.driver.execute_script("""
+        const texts = '#output .s, #sentence-source span, #sentence-target button, #alternatives button, #nbest li button, #legend button, #history-list bdi';
+        return [...document.querySelectorAll(texts)].map((e) => [e.closest('[id]').id, e.translate]);""")
+    assert len({place for place, _ in found}) == 7 and not [place for place, translates in found if translates]
+    assert page.driver.execute_script("return document.getElementById('sentence-hint').translate")
+
+
 def test_all_that_the_page_does_asks_this_server_alone(page, chrome, bundled):
     sent(chrome)
     page.translate(SECRET, "auto", "de")

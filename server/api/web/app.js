@@ -254,7 +254,7 @@ function marks() {
   $('legend').hidden = !flagged.length;
   const more = flagged.length - MOST_MARKED;
   $('legend').replaceChildren(...flagged.slice(0, MOST_MARKED).map((s) => {
-    const button = node('button', {type: 'button', dir: direction($('target').value)}, begin(s.textContent, 90));
+    const button = node('button', {type: 'button', dir: direction($('target').value), translate: 'no'}, begin(s.textContent, 90));
     button.addEventListener('click', () => output.choose(s));
     return node('li', {}, button, ' — ' + s.entry.flags.map(explain).join(' '));
   }), ...(more > 0 ? [node('li', {}, `${counted(more, 'more sentence')} ${more === 1 ? 'is' : 'are'} underlined.`)] : []));
