@@ -104,6 +104,17 @@ def test_a_proxy_without_a_server_is_asked_again(chrome, bundled):
         assert not page["error"].is_displayed()
 
 
+@pytest.mark.parametrize("status, said", [(413, "takes no request as large"), (502, "gets no answer"), (504, "waits for its answer no longer")])
+def test_what_a_proxy_says_of_itself_is_explained(page, status, said):
+    """nginx takes 1 MB by default: the page said "The server answered 413." of a larger document."""
+    page.driver.execute_script("""
+        const real = window.fetch;
+        window.fetch = (path, ...more) => path === '/v1/translate' ? Promise.resolve(new Response('<html><h1>nginx</h1></html>', {status: arguments[0]}))
+            : real(path, ...more);""".replace("arguments[0]", str(status)))
+    page.paste(TEXT)
+    page.until(lambda: said in page["error"].text and str(status) in page["error"].text)
+
+
 def test_a_slow_server_is_waited_for_and_left(chrome, endless):
     """Sentences appear one by one while the rest is pending; Clear ends the server's work, too."""
     with Server(endless, *NARROW) as server:

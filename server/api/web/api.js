@@ -67,6 +67,13 @@ async function arriving(what, code, sentence) {
 const CUT = 'The connection to the server was lost during the answer. The partial answer stays on the page; translate again when the server is back.';
 const cut = (what) => arriving(what, 'cut', CUT);
 
+// What a proxy says of itself, as a page of its own.
+const BY_PROXY = {
+  413: 'A proxy before the server takes no request as large as this one (413). Whoever runs it can raise its limit.',
+  502: 'A proxy before the server gets no answer from it (502).',
+  504: 'A proxy before the server waits for its answer no longer (504).',
+};
+
 const send = (method, path, body, signal) => ask(path, {method, headers: headers(), body: body && JSON.stringify(body), signal});
 
 async function ask(path, request) {
@@ -77,7 +84,7 @@ async function ask(path, request) {
     const content = await reply.json();
     error = content.error || content; // documents' routes say {message}
   } catch { /* not ours, a proxy's perhaps */ }
-  const failure = new ApiError(reply.status, error.code, error.message || `The server answered ${reply.status}.`, error.field);
+  const failure = new ApiError(reply.status, error.code, error.message || BY_PROXY[reply.status] || `The server answered ${reply.status}.`, error.field);
   failure.retryAfter = Number(reply.headers.get('Retry-After')) || failure.retryAfter;
   throw failure;
 }
