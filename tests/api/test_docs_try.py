@@ -8,7 +8,7 @@ import requests
 from conftest import CLI, PATIENCE, Server
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
-from web_page import BUNDLES, By, axe, bundled, chrome, emulate, phone, sideways  # noqa: F401
+from web_page import BUNDLES, By, axe, before_each_page, bundled, chrome, emulate, phone, sideways  # noqa: F401
 
 
 class Docs:
@@ -51,6 +51,18 @@ def docs(chrome, bundled):  # noqa: F811
     yield page
     wrong = [line for line in chrome.get_log("browser") if line["level"] == "SEVERE" and line["source"] != "network"]
     assert not wrong, wrong
+
+
+def test_a_browser_that_keeps_nothing_has_forms(chrome, bundled):  # noqa: F811
+    """With cookies blocked, access to sessionStorage itself throws, and the page had no forms."""
+    with before_each_page(chrome, """
+        for (const area of ['localStorage', 'sessionStorage'])
+            Object.defineProperty(window, area, {get() { throw new DOMException('denied', 'SecurityError'); }});"""):
+        docs = Docs(chrome, bundled)
+        docs.open("index")
+        assert docs.send("index")[0] == 200
+        chrome.find_element(By.ID, "key").send_keys("k")
+        assert not [line for line in chrome.get_log("browser") if line["level"] == "SEVERE" and line["source"] != "network"]
 
 
 def test_an_example_is_sent_and_answered(docs, bundled):  # noqa: F811

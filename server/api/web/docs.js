@@ -1,10 +1,12 @@
 // The try-it forms of /docs: what is typed goes to this server, and the answer is shown as it came. Without this file the
 // page is a text to read.
+import {session} from './kept.js';
+
 const KEY = 'dragoman-key', MOST = 20000; // characters of an answer that are shown
 
 const key = document.getElementById('key');
-key.value = sessionStorage.getItem(KEY) || '';
-key.addEventListener('input', () => sessionStorage.setItem(KEY, key.value));
+key.value = session.get(KEY) || '';
+key.addEventListener('input', () => session.set(KEY, key.value));
 
 // The path with what was typed for its {names} and its query.
 function path(form) {
