@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "server/access/gate.h"
 #include "server/api/entries.h"
+#include "server/api/server_glossaries.h"
 #include "server/api/side.h"
 #include "server/glossaries/collections.h"
 #include "server/http/form.h"
@@ -152,6 +153,8 @@ static int list(
         dg_json_append_take(all, o);
     }
     dg_json_set_take(root, kind_of(s) == DG_MEMORY_GLOSSARY ? "glossaries" : "memories", all);
+    if (kind_of(s) == DG_MEMORY_GLOSSARY)
+        dg_json_set_take(root, "server", dg_server_glossaries(s->app));
     free(infos);
     *out = root;
     return rc;
@@ -379,9 +382,12 @@ static bool may_change(struct dg_app *app, struct dg_http_exchange *x)
 
 void dg_api_collections(struct dg_app *app, struct dg_http_exchange *x)
 {
+    const struct dg_http_request *q = dg_http_request(x);
+    if (!app->collections && q->method[0] != 'P' && begins(q->path, GLOSSARIES) &&
+        dg_server_glossaries_reply(app, x))
+        return;
     if (may_change(app, x))
-        dg_side_run(
-            app, x, dg_http_request(x)->method[0] == 'P' ? answer_body : answer_list, refuse);
+        dg_side_run(app, x, q->method[0] == 'P' ? answer_body : answer_list, refuse);
 }
 
 void dg_api_collection(struct dg_app *app, struct dg_http_exchange *x)

@@ -32,6 +32,8 @@ void dg_health_index(struct dg_app *app, struct dg_http_exchange *x)
     dg_json_set_string(root, "version", DG_VERSION);
     dg_json_set_int(root, "max_characters", app->config.max_characters);
     dg_json_set_take(root, "documents", dg_file_suffixes(app));
+    dg_json_set_bool(
+        root, "glossaries", app->collections != NULL || app->config.glossaries[0] != '\0');
     dg_json_set_bool(root, "collections", app->collections != NULL);
     dg_json_set_take(root, "routes", routes);
     dg_reply_json_take(&r, 200, root);

@@ -154,3 +154,15 @@ struct dg_glossary_set *dg_glossaries_find(struct dg_glossaries *g, const char *
     pthread_mutex_unlock(&g->lock);
     return found;
 }
+
+struct dg_glossary_set *dg_glossaries_at(struct dg_glossaries *g, size_t i)
+{
+    struct dg_glossary_set *found = NULL;
+    if (!g)
+        return NULL;
+    pthread_mutex_lock(&g->lock);
+    if (g->list && i < g->list->n)
+        found = dg_glossary_set_ref(g->list->sets[i]);
+    pthread_mutex_unlock(&g->lock);
+    return found;
+}

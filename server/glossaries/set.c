@@ -66,6 +66,17 @@ struct dg_glossary *dg_glossary_set_pair(
     return near;
 }
 
+bool dg_glossary_set_languages(
+    const struct dg_glossary_set *s, size_t i, const char *languages[2], size_t *entries)
+{
+    if (i >= s->n)
+        return false;
+    languages[0] = s->pairs[i].source;
+    languages[1] = s->pairs[i].target;
+    *entries = dg_glossary_size(s->pairs[i].glossary);
+    return true;
+}
+
 /* Adds the entries of one language pair, unless the set has them already. */
 static int add_pair(struct dg_glossary_set *s, const struct dg_pair_list *l,
     const struct dg_memory_pair *p, struct dg_error *err)

@@ -23,5 +23,8 @@ const char *dg_glossary_set_name(const struct dg_glossary_set *s);
 /* The entries for a language pair, borrowed; NULL: it has none. */
 struct dg_glossary *dg_glossary_set_pair(
     const struct dg_glossary_set *s, const char *source, const char *target);
+/* Language pair i with its number of entries; its codes are borrowed. False: there are fewer. */
+bool dg_glossary_set_languages(
+    const struct dg_glossary_set *s, size_t i, const char *languages[2], size_t *entries);
 
 #endif

@@ -70,9 +70,9 @@ def test_made_used_and_removed(server, dictionary, word):
 
 def test_the_index_tells_what_the_server_keeps(server):
     """The web page offers glossaries and documents by it."""
-    assert [server.get("/").json()[name] for name in ("collections", "documents")] == [True, []]
+    assert [server.get("/").json()[name] for name in ("glossaries", "collections", "documents")] == [True, True, []]
     with Server(EN_DE) as without:
-        assert [without.get("/").json()[name] for name in ("collections", "documents")] == [False, []]
+        assert [without.get("/").json()[name] for name in ("glossaries", "collections", "documents")] == [False, False, []]
 
 
 def test_entries_and_changes(server):
@@ -161,7 +161,7 @@ def test_they_survive_a_restart(tmp_path):
     with Server(EN_DE, "--collections", file) as s:
         g = made(s, PETS)
     with Server(EN_DE, "--collections", file) as s:
-        assert ask(s, "GET", "/v1/glossaries").json() == {"glossaries": [g]}
+        assert ask(s, "GET", "/v1/glossaries").json() == {"glossaries": [g], "server": []}
         assert "Haustiere" in text_of(s, glossary=g["id"])
 
 

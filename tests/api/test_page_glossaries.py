@@ -290,6 +290,25 @@ def test_a_glossary_of_all_is_read_only_for_a_key(chrome, tmp_path):  # noqa: F8
         chrome.execute_script("sessionStorage.clear()")
 
 
+def test_glossaries_of_the_server_s_files_are_chosen(chrome, tmp_path):  # noqa: F811
+    (tmp_path / "pets.en-de.tsv").write_text("snow\tNeuschnee\n")
+    with Server(BUNDLES, "--glossaries", str(tmp_path / "pets.en-de.tsv")) as server:
+        page = Page(chrome, server)
+        page.until(lambda: page["glossary-choice"].is_displayed())
+        assert not page["show-glossaries"].is_displayed()
+        plain = page.translate(TEXT)
+        page.choose("glossary", "pets")
+        page.until(lambda: "Neuschnee" in page.output())
+        page.choose("glossary", "")
+        page.until(lambda: page.output() == plain)
+    with Server(BUNDLES, "--glossaries", str(tmp_path / "pets.en-de.tsv"), "--collections", str(tmp_path / "c.db")) as server:
+        page = opened(chrome, server)
+        page.choose("glossary", "pets")
+        page["show-glossaries"].click()
+        page.until(lambda: page["glossary-note"].text == "This glossary is a file of the server and is changed there.")
+        assert not page["glossary-form"].is_displayed() and not page["glossary-delete"].is_displayed() and page["glossary-new"].is_displayed()
+
+
 def test_a_server_that_keeps_none_offers_none(chrome, bundled):  # noqa: F811
     page = Page(chrome, bundled)
     page.until(lambda: page["formats"].text)

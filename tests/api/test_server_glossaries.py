@@ -53,6 +53,23 @@ def test_each_kind_of_file_is_named_by_requests(server, name, word):
     assert [i["text"] for i in batch] == [plain, one(server, name)]
 
 
+def dictionaries(*rows):
+    return [{"source": source, "target": target, "entries": n} for source, target, n in rows]
+
+
+def test_they_are_listed(server, folder, tmp_path):
+    """No route told their names, so that no client could offer them."""
+    names = [{"name": "cats", "dictionaries": dictionaries(("en", "de", 1))}, {"name": "french", "dictionaries": dictionaries(("en", "fr", 1))},
+             {"name": "legs", "dictionaries": dictionaries(("en-us", "de", 1), ("de", "en-us", 1))},
+             {"name": "pets", "dictionaries": dictionaries(("de", "en", 1), ("en", "de", 1))}]
+    assert server.get("/v1/glossaries").json() == {"glossaries": [], "server": names}
+    assert [server.get("/").json()[name] for name in ("glossaries", "collections")] == [True, False]
+    assert server.post("/v1/glossaries", {"name": "a", "dictionaries": []}).status_code == 403
+    with Server(MODEL, "--glossaries", str(folder), "--collections", str(tmp_path / "c.db")) as both:
+        made = both.post("/v1/glossaries", {"name": "a", "dictionaries": [{"source": "en", "target": "de", "entries": {"dogs": "Tiere"}}]}).json()
+        assert both.get("/v1/glossaries").json() == {"glossaries": [made], "server": names}
+
+
 @pytest.mark.parametrize("name,told", [("none", 'no glossary is named \\"none\\"'), ("", 'no glossary is named \\"\\"'), ("README", "no glossary"),
                                        ("french", 'no entries for en to de'), ("x" * 5000, "no glossary")])
 def test_a_wrong_name_is_refused(server, name, told):

@@ -93,11 +93,11 @@ async function load() {
 }
 
 async function about() {
-  const {version, max_characters: most, documents: kinds, collections} = await api.patiently(api.index, undefined, $('status'));
+  const {version, max_characters: most, documents: kinds, glossaries: offered, collections} = await api.patiently(api.index, undefined, $('status'));
   $('version').textContent = version;
   state.most = most;
   documents.load(kinds);
-  await glossaries.load(collections, $('status'));
+  await glossaries.load(offered, collections, $('status'));
 }
 
 // Translate what the link holds after its #. Returns whether it holds a text.
@@ -223,7 +223,7 @@ async function start() {
   } catch (e) {
     if (state.running === running) output.stop(), busy(false), fail(e);
     running.abort(); // what is still under way is of no use
-    if (e.field === 'glossary') await glossaries.load(true, $('status')).catch(fail); // somebody else deleted it, perhaps
+    if (e.field === 'glossary') await about().catch(fail); // somebody else deleted it, perhaps
   }
 }
 

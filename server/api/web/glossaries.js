@@ -55,10 +55,12 @@ export class Glossaries {
     });
   }
 
-  // kept: whether this server keeps glossaries. place: the element that says why the page waits.
-  async load(kept, place) {
-    for (const id of ['glossary-choice', 'show-glossaries']) $(id).hidden = !kept;
-    this.list = kept ? (await api.patiently(api.glossaries, undefined, place)).glossaries : [];
+  // offered: whether there are glossaries here. kept: whether they can be made and changed. place: the element that says why the page waits.
+  async load(offered, kept, place) {
+    $('glossary-choice').hidden = !offered;
+    $('show-glossaries').hidden = !kept;
+    const {glossaries, server} = offered ? await api.patiently(api.glossaries, undefined, place) : {glossaries: [], server: []};
+    this.list = [...server.map((g) => ({...g, id: g.name, file: true})), ...glossaries]; // file: it is read from one on the server
     this.fill(local.get(CHOSEN));
     this.show();
   }
@@ -106,10 +108,10 @@ export class Glossaries {
     const [source, target] = this.pair(), glossary = this.making ? undefined : this.chosen();
     if ($('glossaries').hidden || !target) return;
     this.languages = [source, target];
-    const changeable = !glossary?.shared || !api.hasKey(); // with keys, those that all may use are the server's
+    const changeable = !glossary?.file && (!glossary?.shared || !api.hasKey()); // with keys, those that all may use are nobody's
     this.making = !glossary;
     this.changeable = changeable;
-    this.own = glossary && source ? dictionary(glossary, source, target) : undefined;
+    this.own = glossary && !glossary.file && source ? dictionary(glossary, source, target) : undefined;
     $('glossaries-title').textContent = (glossary ? `Glossary “${glossary.name}”` : 'New glossary') +
       (source ? `: ${languageName(source)} → ${languageName(target)}` : '');
     $('glossary-new').hidden = !glossary;
@@ -123,7 +125,8 @@ export class Glossaries {
       $('term-' + side).dir = language ? direction(language) : 'auto';
     }
     $('glossary-note').textContent = !source ? 'Choose the language of the text first, or let a text be translated.' :
-      !changeable ? 'This glossary is the server’s: it is changed there.' : 'An entry takes the place of one for the same term.';
+      glossary?.file ? 'This glossary is a file of the server and is changed there.' :
+      !changeable ? 'This glossary is for all keys: none of them can change it.' : 'An entry takes the place of one for the same term.';
     await this.read(glossary);
   }
 
