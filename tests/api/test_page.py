@@ -348,6 +348,14 @@ def test_nothing_is_fetched_from_elsewhere(page, bundled):
     assert len(fetched) > 8 and all(url.startswith(bundled.url("/")) for url in fetched), fetched
 
 
+def test_the_page_names_its_modules_before_they_are_asked_for(page):
+    """So that a slow network carries them at once: each module was asked for when one that needs it had come."""
+    names = page.driver.execute_script("""
+        return [[...document.querySelectorAll('link[rel=modulepreload]')].map((l) => l.href),
+                performance.getEntriesByType('resource').map((e) => e.name).filter((n) => n.endsWith('.js') && !n.endsWith('/app.js'))];""")
+    assert len(names[0]) > 10 and sorted(names[0]) == sorted(names[1])
+
+
 def test_the_page_is_small_and_strict(bundled):
     page = bundled.get("/", headers={"Accept": "text/html,*/*"})
     policy = page.headers["Content-Security-Policy"]
