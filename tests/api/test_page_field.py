@@ -74,6 +74,18 @@ def test_the_file_that_was_chosen_last_is_shown(page, bundled, tmp_path):
     assert typed(page) == "Two dogs." and page["count"].text.endswith("small.txt")
 
 
+def test_a_long_file_is_opened_at_once(page):
+    """A file of 5 MB froze the page for almost a minute before it was in the field."""
+    took = page.driver.execute_async_script("""
+        const done = arguments[0], data = new DataTransfer(), begin = performance.now();
+        data.items.add(new File(['Two dogs play in the snow near the old station.\\n'.repeat(60000)], 'long.txt'));
+        new MutationObserver(() => done(performance.now() - begin)).observe(document.getElementById('count'), {childList: true});
+        document.body.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}));""")
+    page["stop"].click()
+    assert took < 5000 and len(typed(page)) == 48 * 60000
+    assert page["input"].get_attribute("dir") == "auto"
+
+
 def test_a_swap_is_undone_with_its_languages(page):
     answer = page.translate(TEXT)
     page["swap"].click()

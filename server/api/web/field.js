@@ -42,7 +42,9 @@ export class Field {
   }
 
   fill(content) {
+    $('input').dir = 'ltr'; // while it is filled: with auto, Chromium looks for its direction at each line, for 5 MB almost a minute
     $('input').value = content.text;
+    $('input').dir = 'auto';
     this.set = {...content, text: this.text}; // a field has \n at the end of each line
     this.rename();
     this.restore();
