@@ -1,5 +1,6 @@
 #include "text/placeholder.h"
 
+#include "text/placeholder_word.h"
 #include "text/scan.h"
 
 #include <ctype.h>
@@ -7,29 +8,8 @@
 #include <string.h>
 #include <unicode/uchar.h>
 
-#define LONGEST_NAME 64
 #define LONGEST_CODE 24
 #define LONGEST_BLOCK 512 /* maximum length of a placeholder with arbitrary content */
-
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-static size_t skip_word(const char *s, size_t at, size_t end)
-{
-    size_t i = at;
-    while (i < end && i < at + LONGEST_NAME && is_word(s[i]))
-        i++;
-    return i;
-}
-
-/* True if the character before `at` is part of a word. */
-static bool follows_word(const char *s, size_t at)
-{
-    int32_t c = at > 0 ? dg_scan_prev(s, 0, &at) : ' ';
-    return c == '_' || dg_scan_is_letter(c) || dg_scan_is_digit(c);
-}
 
 /* Skips `open`, anything but a line end, and `close`; `at` if that is not there. */
 static size_t block(const char *s, size_t at, size_t end, const char *open, const char *close)
@@ -50,8 +30,8 @@ static size_t enclosed(const char *s, size_t at, size_t end)
     const bool bar = at + 1 < end && s[at + 1] == '|';
     const size_t name = at + 1 + bar;
     size_t i = name, digits = 0;
-    while (i < end && i < at + LONGEST_NAME &&
-           (is_word(s[i]) || (s[i] && strchr(bar ? "$.-+# ='" : ".-", s[i])))) {
+    while (i < end && i < at + DG_PLACEHOLDER_NAME &&
+           (dg_placeholder_is_word(s[i]) || (s[i] && strchr(bar ? "$.-+# ='" : ".-", s[i])))) {
         digits += isdigit((unsigned char)s[i]) != 0;
         i++;
     }
@@ -59,7 +39,7 @@ static size_t enclosed(const char *s, size_t at, size_t end)
         return at;
     const bool number = digits == i - name,
                letters = i > name + 1 && isalpha((unsigned char)s[name]);
-    const bool named = (number || letters) && (i + 1 == end || !is_word(s[i + 1]));
+    const bool named = (number || letters) && (i + 1 == end || !dg_placeholder_is_word(s[i + 1]));
     return bar || named ? i + 1 : at;
 }
 
@@ -69,7 +49,8 @@ static size_t skip_flags(const char *s, size_t i, size_t end)
     const size_t at = i;
     if (i < end && strchr("(<", s[i])) {
         char close = s[i] == '(' ? ')' : '>';
-        while (i < end && i < at + LONGEST_NAME && s[i] != close && !isspace((unsigned char)s[i]))
+        while (i < end && i < at + DG_PLACEHOLDER_NAME && s[i] != close &&
+               !isspace((unsigned char)s[i]))
             i++;
         i += i < end;
     }
@@ -82,18 +63,18 @@ static size_t percent(const char *s, size_t at, size_t end)
 {
     size_t i = at + 1;
     if (i < end && s[i] == '%') {
-        i = skip_word(s, at + 2, end);
+        i = dg_placeholder_skip_word(s, at + 2, end);
         return i > at + 2 && end - i >= 2 && memcmp(s + i, "%%", 2) == 0 ? i + 2 : at + 2;
     }
     if (i < end && s[i] == '{') {
-        i = skip_word(s, i + 1, end);
+        i = dg_placeholder_skip_word(s, i + 1, end);
         return i < end && s[i] == '}' && i > at + 2 ? i + 1 : at;
     }
     if (at > 0 && isdigit((unsigned char)s[at - 1]))
         return at; /* 100%d... */
     i = skip_flags(s, i, end);
     if (i < end && s[i] == '@' && s[i - 1] == '#') { /* %#@name@ of Apple's plurals */
-        const size_t name = skip_word(s, i + 1, end);
+        const size_t name = dg_placeholder_skip_word(s, i + 1, end);
         if (name > i + 1 && name < end && s[name] == '@')
             return name + 1;
     }
@@ -103,7 +84,7 @@ static size_t percent(const char *s, size_t at, size_t end)
     for (int k = 0; k < 2 && i < end && s[i] && strchr("hlzjtL", s[i]); k++)
         i++;
     bool letter = i < end && s[i] && strchr("diouxXeEfFgGcsmpn@", s[i]) &&
-                  (i + 1 == end || !is_word(s[i + 1]));
+                  (i + 1 == end || !dg_placeholder_is_word(s[i + 1]));
     return letter ? i + 1 : enclosed(s, at, end);
 }
 
@@ -111,7 +92,7 @@ static size_t percent(const char *s, size_t at, size_t end)
  * it is none. */
 static size_t message(const char *s, size_t at, size_t end)
 {
-    size_t i = skip_word(s, at + 1, end), depth = 0;
+    size_t i = dg_placeholder_skip_word(s, at + 1, end), depth = 0;
     end = end - at > LONGEST_BLOCK ? at + LONGEST_BLOCK : end;
     if (i == at + 1 || i >= end || s[i] != ',')
         return at;
@@ -130,16 +111,17 @@ static size_t braces(const char *s, size_t at, size_t end)
     size_t i = at + 1, sign = i + (i < end && s[i] == ' ');
     if (sign + 1 < end && strchr("$-", s[sign]) && isalpha((unsigned char)s[sign + 1])) {
         i = sign + 1;
-        while (i < end && i < at + LONGEST_NAME && (is_word(s[i]) || s[i] == '-' || s[i] == '.'))
+        while (i < end && i < at + DG_PLACEHOLDER_NAME &&
+               (dg_placeholder_is_word(s[i]) || s[i] == '-' || s[i] == '.'))
             i++;
         i += i < end && s[i] == ' ';
         return i < end && s[i] == '}' ? i + 1 : at;
     }
-    i += i + 1 < end && s[i] == '/' && is_word(s[i + 1]);
-    while (i < end && i < at + LONGEST_NAME && (is_word(s[i]) || s[i] == '.'))
+    i += i + 1 < end && s[i] == '/' && dg_placeholder_is_word(s[i + 1]);
+    while (i < end && i < at + DG_PLACEHOLDER_NAME && (dg_placeholder_is_word(s[i]) || s[i] == '.'))
         i++;
     if (i > at + 1 && i < end && (s[i] == ':' || s[i] == '!'))
-        while (i < end && i < at + LONGEST_NAME && s[i] > ' ' && s[i] != '{' && s[i] != '}')
+        while (i < end && i < at + DG_PLACEHOLDER_NAME && s[i] > ' ' && s[i] != '{' && s[i] != '}')
             i++;
     return i < end && s[i] == '}' ? i + 1 : at;
 }
@@ -162,10 +144,12 @@ static size_t dollar(const char *s, size_t at, size_t end)
     size_t i = at + 1;
     if (i < end && s[i] == '{')
         return block(s, at, end, "${", "}");
-    if (follows_word(s, at) || i >= end || !(isalpha((unsigned char)s[i]) || s[i] == '_'))
+    if (dg_placeholder_follows_word(s, at) || i >= end ||
+        !(isalpha((unsigned char)s[i]) || s[i] == '_'))
         return at;
-    i = skip_word(s, i, end);
-    if (i < end && s[i] == '$' && (i + 1 == end || !(is_word(s[i + 1]) || s[i + 1] == '{')))
+    i = dg_placeholder_skip_word(s, i, end);
+    if (i < end && s[i] == '$' &&
+        (i + 1 == end || !(dg_placeholder_is_word(s[i + 1]) || s[i + 1] == '{')))
         return i + 1;
     return i == at + 2 && s[at + 1] == 't' ? block(s, i, end, "(", ")") : i;
 }
@@ -175,13 +159,14 @@ static size_t linked(const char *s, size_t at, size_t end)
 {
     size_t i = at + 1;
     if (i < end && s[i] == '.')
-        i = skip_word(s, i + 1, end);
+        i = dg_placeholder_skip_word(s, i + 1, end);
     const size_t key = i + 1;
-    if (i >= end || s[i] != ':' || follows_word(s, at))
+    if (i >= end || s[i] != ':' || dg_placeholder_follows_word(s, at))
         return at;
-    for (i = key; i < end && i < at + LONGEST_NAME && (is_word(s[i]) || strchr(".-", s[i]));)
+    for (i = key; i < end && i < at + DG_PLACEHOLDER_NAME &&
+                  (dg_placeholder_is_word(s[i]) || strchr(".-", s[i]));)
         i++;
-    while (i > key && !is_word(s[i - 1]))
+    while (i > key && !dg_placeholder_is_word(s[i - 1]))
         i--;
     return i > key ? i : at;
 }
@@ -191,7 +176,7 @@ static size_t linked(const char *s, size_t at, size_t end)
 static size_t icon_end(const char *s, size_t at, size_t end)
 {
     size_t i = at;
-    while (i < end && i < at + LONGEST_NAME && (isalnum((unsigned char)s[i]) || s[i] == '-'))
+    while (i < end && i < at + DG_PLACEHOLDER_NAME && (isalnum((unsigned char)s[i]) || s[i] == '-'))
         i++;
     return i > at && i < end && s[i] == ':' ? i + 1 : 0;
 }
@@ -199,8 +184,8 @@ static size_t icon_end(const char *s, size_t at, size_t end)
 /* :name, :smile:, :material-account:; not ":D", "a:b", "::". */
 static size_t colon(const char *s, size_t at, size_t end)
 {
-    size_t i = skip_word(s, at + 1, end);
-    if (follows_word(s, at) || (at > 0 && strchr(":)]}", s[at - 1])) || i < at + 3 ||
+    size_t i = dg_placeholder_skip_word(s, at + 1, end);
+    if (dg_placeholder_follows_word(s, at) || (at > 0 && strchr(":)]}", s[at - 1])) || i < at + 3 ||
         !isalpha((unsigned char)s[at + 1]))
         return at;
     const size_t icon = i < end && s[i] == '-' ? icon_end(s, i, end) : 0;
@@ -210,9 +195,9 @@ static size_t colon(const char *s, size_t at, size_t end)
 /* __NAME__ */
 static size_t underscores(const char *s, size_t at, size_t end)
 {
-    size_t i = skip_word(s, at, end);
+    size_t i = dg_placeholder_skip_word(s, at, end);
     bool closed = i > at + 4 && s[at + 1] == '_' && s[i - 1] == '_' && s[i - 2] == '_' &&
-                  isalpha((unsigned char)s[at + 2]) && !follows_word(s, at);
+                  isalpha((unsigned char)s[at + 2]) && !dg_placeholder_follows_word(s, at);
     for (size_t k = at; closed && k < i; k++)
         closed = !islower((unsigned char)s[k]);
     return closed ? i : at;
@@ -221,7 +206,8 @@ static size_t underscores(const char *s, size_t at, size_t end)
 /* &nbsp;, &#39;, &#x27; */
 static size_t entity(const char *s, size_t at, size_t end)
 {
-    size_t name = at + 1 + (at + 1 < end && s[at + 1] == '#'), i = skip_word(s, name, end);
+    size_t name = at + 1 + (at + 1 < end && s[at + 1] == '#'),
+           i = dg_placeholder_skip_word(s, name, end);
     bool numeric = name == at + 2; /* a name has two letters or more: not "R&D;" */
     return i > name + !numeric && i < end && s[i] == ';' ? i + 1 : at;
 }
@@ -239,7 +225,9 @@ static size_t angle(const char *s, size_t at, size_t end)
 static size_t code(const char *s, size_t at, size_t end)
 {
     size_t i = at, digits = 0;
-    for (; i < end && i < at + LONGEST_CODE && s[i] && (is_word(s[i]) || strchr("/:.-", s[i])); i++)
+    for (; i < end && i < at + LONGEST_CODE && s[i] &&
+           (dg_placeholder_is_word(s[i]) || strchr("/:.-", s[i]));
+         i++)
         digits += isdigit((unsigned char)s[i]) != 0;
     return digits ? i : at;
 }
@@ -307,101 +295,4 @@ size_t dg_placeholder_end(const char *s, size_t at, size_t end)
     case '\x1B': return control_sequence(s, at, end);
     default: return at;
     }
-}
-
-/* $1 to $9, and $$5, the price "$5" with its sign escaped; "$1.50" is a price. */
-static size_t argument(const char *s, size_t at, size_t end)
-{
-    size_t i = at + 2;
-    if (i < end && s[at + 1] == '$' && isdigit((unsigned char)s[i])) {
-        while (i < end && (isdigit((unsigned char)s[i]) || (s[i] && strchr(".,", s[i]))))
-            i++;
-        while (!isdigit((unsigned char)s[i - 1])) /* "$$5..." */
-            i--;
-        return i;
-    }
-    const char after = at + 2 < end ? s[at + 2] : ' ', digit = at + 3 < end ? s[at + 3] : ' ';
-    const bool price = (after == '.' || after == ',') && isdigit((unsigned char)digit);
-    return at + 1 < end && s[at + 1] >= '1' && s[at + 1] <= '9' && !is_word(after) && !price
-               ? at + 2
-               : at;
-}
-
-/* %1 to %99 and %L1 of Qt; %Y and %-d of dates; not 50%1, 50%Y */
-static size_t percent_program(const char *s, size_t at, size_t end)
-{
-    size_t i = at + 1, first;
-    if (at > 0 && isdigit((unsigned char)s[at - 1]))
-        return at;
-    i += i < end && s[i] && strchr("-_^#L", s[i]);
-    for (first = i; i < end && i < first + 2 && isdigit((unsigned char)s[i]);)
-        i++;
-    if (i == first && i < end && s[i] && strchr("aAbBdeHIjklmMpPSyYzZ", s[i]))
-        return i + 1 < end && is_word(s[i + 1]) ? at : i + 1;
-    const bool number = i > first && s[first] != '0' && (i == end || !is_word(s[i]));
-    return number && (first == at + 1 || s[at + 1] == 'L') ? i : at;
-}
-
-/* --delay-directory-restore, --file=NAME */
-static size_t option(const char *s, size_t at, size_t end)
-{
-    size_t i = at + 2;
-    if (end - at < 4 || s[at + 1] != '-' || !islower((unsigned char)s[i]) || follows_word(s, at) ||
-        (at > 0 && s[at - 1] == '-'))
-        return at;
-    while (i < end && i < at + LONGEST_NAME && (isalnum((unsigned char)s[i]) || s[i] == '-'))
-        i++;
-    while (s[i - 1] == '-')
-        i--;
-    if (i <= at + 3)
-        return at;
-    return i < end && s[i] == '=' ? skip_word(s, i + 1, end) : i;
-}
-
-/* [1,19], [20,*] and ]0,Inf[ of Symfony and Laravel, at the beginning of a plural form:
- * "none|[1,19] some". */
-static size_t interval(const char *s, size_t at, size_t end)
-{
-    size_t before = at, i = at + 1;
-    while (before > 0 && s[before - 1] == ' ')
-        before--;
-    if (before > 0 && s[before - 1] != '|')
-        return at;
-    for (int side = 0; side < 2; side++) {
-        const size_t number = i;
-        while (i < end && (isdigit((unsigned char)s[i]) || (s[i] && strchr("*-Inf ", s[i]))))
-            i++;
-        if (i == number || i == end || (side == 0 ? s[i] != ',' : !strchr("[]", s[i])))
-            return at;
-        i++;
-    }
-    return i;
-}
-
-/* ~s, ~a of Lisp and Erlang; !name of Drupal; not "~5", "~s/x", "hey!you", "!a" */
-static size_t marked(const char *s, size_t at, size_t end)
-{
-    const size_t i = skip_word(s, at + 1, end);
-    if (follows_word(s, at) || (at > 0 && s[at - 1] && strchr("~!/<", s[at - 1])))
-        return at;
-    if (s[at] == '!')
-        return i > at + 2 && islower((unsigned char)s[at + 1]) ? i : at;
-    return i == at + 2 && strchr("asdpwcfgeBW", s[at + 1]) && !(i < end && s[i] == '/') ? i : at;
-}
-
-size_t dg_placeholder_program_next(
-    const char *s, size_t from, size_t until, size_t end, size_t *begin)
-{
-    for (*begin = from; *begin < until; ++*begin) {
-        const char c = s[*begin];
-        const size_t to = c == '$'               ? argument(s, *begin, end)
-                          : c == '%'             ? percent_program(s, *begin, end)
-                          : c == '-'             ? option(s, *begin, end)
-                          : c == '[' || c == ']' ? interval(s, *begin, end)
-                          : c == '~' || c == '!' ? marked(s, *begin, end)
-                                                 : *begin;
-        if (to > *begin)
-            return to;
-    }
-    return 0;
 }

@@ -1,5 +1,5 @@
 /* text/protected.h: text that stays unchanged in every language. */
-#include "text/placeholder.h"
+#include "text/placeholder_program.h"
 #include "text/protected.h"
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 #include "text/format/internal.h"
-#include "text/placeholder.h"
+#include "text/placeholder_program.h"
 #include "text/protected.h"
 #include "text/scan.h"
 #include "text/utf8.h"
