@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "server/access/gate.h"
+#include "server/api/collection_body.h"
 #include "server/api/entries.h"
 #include "server/api/server_glossaries.h"
 #include "server/api/side.h"
@@ -43,69 +44,6 @@ static void fail(struct dg_http_reply *r, const struct dg_error *err)
         dg_reply_error(r, 404, "not_found", err->field, err->message);
     else
         dg_reply_failure(r, err);
-}
-
-/* ---- reading ---- */
-
-/* A parsed body. */
-struct body {
-    struct dg_json *json;
-    /* NULL: not given */
-    const char *name;
-    bool may_remove;
-    struct dg_pair_list pairs;
-};
-
-static int read_dictionary(struct body *b, const struct dg_json *o, size_t i, struct dg_error *err)
-{
-    static const char *const fields[] = {"source", "target", "format", "entries", NULL};
-    char where[40], entries[52];
-    struct dg_entries e = {
-        .entries = dg_json_get(o, "entries"), .where = entries, .may_remove = b->may_remove};
-    snprintf(where, sizeof where, "dictionaries[%zu]", i);
-    snprintf(entries, sizeof entries, "%s.entries", where);
-    if (dg_json_typeof(o) != DG_JSON_OBJECT)
-        return dg_error_field(err, DG_EINVAL, where, "%s must be an object, not %s", where,
-            dg_json_type_name(dg_json_typeof(o)));
-    int rc = dg_json_only(o, where, fields, err);
-    if (rc == DG_OK)
-        rc = dg_entries_read_kind(o, where, &e, err);
-    return rc == DG_OK ? dg_entries_read(&e, &b->pairs, err) : rc;
-}
-
-static int read_dictionaries(struct body *b, bool must, struct dg_error *err)
-{
-    const struct dg_json *list = dg_json_get(b->json, "dictionaries");
-    int rc = DG_OK;
-    if (!list && !must)
-        return DG_OK;
-    const size_t n = dg_json_length(list);
-    if (dg_json_typeof(list) != DG_JSON_ARRAY || n == 0 || n > DG_MEMORY_DICTIONARIES)
-        return dg_error_field(err, n > DG_MEMORY_DICTIONARIES ? DG_ELIMIT : DG_EINVAL,
-            "dictionaries", "dictionaries must be an array of 1 to %d", DG_MEMORY_DICTIONARIES);
-    for (size_t i = 0; i < n && rc == DG_OK; i++)
-        rc = read_dictionary(b, dg_json_at(list, i), i, err);
-    return rc;
-}
-
-/* all: a name and dictionaries are required. */
-static int read_body(const struct dg_side *s, bool all, struct body *b, struct dg_error *err)
-{
-    static const char *const fields[] = {"name", "dictionaries", NULL};
-    struct dg_error why = {0};
-    b->may_remove = !all;
-    b->json = dg_json_parse(s->request->body, s->request->body_len, &why);
-    if (!b->json || dg_json_typeof(b->json) != DG_JSON_OBJECT)
-        return dg_error_field(err, why.code == DG_ENOMEM ? DG_ENOMEM : DG_EINVAL, "body",
-            "the body is not a JSON object%s%s", b->json ? "" : ": ", why.message);
-    int rc = dg_json_only(b->json, NULL, fields, err);
-    if (rc == DG_OK)
-        rc = dg_json_field_string(b->json, NULL, "name", &b->name, err);
-    if (rc == DG_OK && all && !b->name)
-        rc = dg_error_field(err, DG_EINVAL, "name", "name is missing");
-    if (rc == DG_OK)
-        rc = read_dictionaries(b, all, err);
-    return rc == DG_OK ? dg_entries_check(kind_of(s), &b->pairs, err) : rc;
 }
 
 /* ---- writing ---- */
@@ -161,7 +99,7 @@ static int list(
 }
 
 /* *made is the new collection; the caller removes it again if the reply cannot report it. */
-static int make(const struct dg_side *s, struct dg_memory *m, struct body *b,
+static int make(const struct dg_side *s, struct dg_memory *m, struct dg_collection_body *b,
     struct dg_memory_info *made, struct dg_json **out, struct dg_error *err)
 {
     struct dg_memory_info wanted = {.kind = kind_of(s), .created_s = (int64_t)dg_clock_wall_s()};
@@ -184,8 +122,8 @@ static int find(const struct dg_side *s, struct dg_memory *m, bool own, struct d
                : dg_memory_get(m, kind_of(s), s->owner, id, out, err);
 }
 
-static int alter(const struct dg_side *s, struct dg_memory *m, const struct body *b, bool all,
-    struct dg_json **out, struct dg_error *err)
+static int alter(const struct dg_side *s, struct dg_memory *m, const struct dg_collection_body *b,
+    bool all, struct dg_json **out, struct dg_error *err)
 {
     struct dg_memory_info info;
     const struct dg_memory_change change = {.name = b->name,
@@ -256,14 +194,14 @@ static void answer_body(const struct dg_side *s, struct dg_http_reply *r)
     struct dg_memory_info made = {0};
     struct dg_json *root = NULL;
     struct dg_error err = {0};
-    struct body b = {0};
+    struct dg_collection_body b;
     if (!s->json) {
         dg_reply_error(r, 415, "unsupported_media_type", "Content-Type",
             "Content-Type must be application/json");
         return;
     }
-    dg_pair_list_init(&b.pairs);
-    int rc = read_body(s, post || put, &b, &err);
+    dg_collection_body_init(&b);
+    int rc = dg_collection_body_read(s, kind_of(s), post || put, &b, &err);
     if (rc == DG_OK) {
         struct dg_memory *m = dg_collections_take(s->app->collections);
         rc = post ? make(s, m, &b, &made, &root, &err) : alter(s, m, &b, put, &root, &err);
@@ -272,8 +210,7 @@ static void answer_body(const struct dg_side *s, struct dg_http_reply *r)
     } else {
         fail(r, &err);
     }
-    dg_pair_list_deinit(&b.pairs);
-    dg_json_free(b.json);
+    dg_collection_body_deinit(&b);
 }
 
 static void answer_list(const struct dg_side *s, struct dg_http_reply *r)
