@@ -104,7 +104,7 @@ def test_a_proxy_without_a_server_is_asked_again(chrome, bundled):
         assert not page["error"].is_displayed()
 
 
-@pytest.mark.parametrize("status, said", [(413, "takes no request as large"), (502, "gets no answer"), (504, "waits for its answer no longer")])
+@pytest.mark.parametrize("status, said", [(413, "refuses requests of this size"), (502, "got no valid answer"), (504, "timed out")])
 def test_what_a_proxy_says_of_itself_is_explained(page, status, said):
     """nginx takes 1 MB by default: the page said "The server answered 413." of a larger document."""
     page.driver.execute_script("""

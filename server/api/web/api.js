@@ -67,11 +67,11 @@ async function arriving(what, code, sentence) {
 const CUT = 'The connection to the server was lost during the answer. The partial answer stays on the page; translate again when the server is back.';
 const cut = (what) => arriving(what, 'cut', CUT);
 
-// What a proxy says of itself, as a page of its own.
+// Messages for the statuses that a proxy sends itself, with HTML instead of JSON.
 const BY_PROXY = {
-  413: 'A proxy before the server takes no request as large as this one (413). Whoever runs it can raise its limit.',
-  502: 'A proxy before the server gets no answer from it (502).',
-  504: 'A proxy before the server waits for its answer no longer (504).',
+  413: 'A proxy in front of the server refuses requests of this size (413). Its administrator can raise the limit.',
+  502: 'A proxy in front of the server got no valid answer from it (502).',
+  504: 'A proxy in front of the server timed out before the server answered (504).',
 };
 
 const send = (method, path, body, signal) => ask(path, {method, headers: headers(), body: body && JSON.stringify(body), signal});

@@ -1,6 +1,6 @@
 // The page: languages, the text, its translation as it streams in; the rest is in modules of its own.
 import * as api from './api.js';
-import {begin, codePoints, copySelection, counted, decode, direction, isWrapped, languageName, node, save, took, translatedName} from './text.js';
+import {begin, codePoints, copySelection, counted, decode, direction, isWrapped, languageName, node, NOT_TEXT, save, took, translatedName} from './text.js';
 import {local} from './kept.js';
 import {Documents} from './documents.js';
 import {Field} from './field.js';
@@ -16,8 +16,8 @@ const AUTO = 'auto', TYPING_MS = 600, STARTING_MS = 1000, MOST_MARKED = 20;
 // As the formats are called to people.
 const FORMATS = {wrapped: 'wrapped text', markdown: 'Markdown', srt: 'subtitles', html: 'HTML'};
 // translated: the text that the whole output translates, null while there is none.
-// reading: stands for the text file that was chosen last, null once another text came. terms: which entries of a glossary the output was
-// translated with. most: characters of a request. loading: a promise of that and of the languages.
+// reading: a token for the text file that was chosen last, null once another text is in the field. terms: the glossary and the revision
+// of its entries that the output was translated with. most: characters of a request. loading: a promise of that and of the languages.
 const state = {models: [], running: null, timer: 0, detected: null, translated: null, reading: null, terms: undefined, most: Infinity, loading: null};
 
 const pair = () => [$('source').value === AUTO ? state.detected : $('source').value, $('target').value];
@@ -223,7 +223,7 @@ async function start() {
   } catch (e) {
     if (state.running === running) output.stop(), busy(false), fail(e);
     running.abort(); // what is still under way is of no use
-    if (e.field === 'glossary') await about().catch(fail); // somebody else deleted it, perhaps
+    if (e.field === 'glossary') await about().catch(fail); // another client may have deleted it
   }
 }
 
@@ -310,7 +310,7 @@ async function upload(files) {
   try {
     read = decode(new Uint8Array(await file.arrayBuffer()));
   } catch {
-    fail(new Error(`${file.name} cannot be read as text: it must be UTF-8, or UTF-16 with a byte order mark.`));
+    fail(new Error(`${file.name} ${NOT_TEXT}.`));
     return;
   }
   if (state.reading !== reading) return; // another text came meanwhile
@@ -331,7 +331,7 @@ function drop(e) {
   if (e.type === 'drop') take([...e.dataTransfer.files], e.target);
 }
 
-// So are those that are pasted. Programs and pages copy a picture of a text beside it: then the text is meant.
+// Pasted files are translated too, unless the clipboard also has HTML: programs and pages copy a picture of a text beside the text.
 function paste(e) {
   const files = [...e.clipboardData.files];
   if (!files.length || e.clipboardData.types.includes('text/html')) return;
@@ -339,9 +339,9 @@ function paste(e) {
   take(files, e.target);
 }
 
-// Files that come to the glossary's card are its entries.
+// Files that are dropped or pasted in the glossary's card are added to the glossary.
 function take(files, place) {
-  if (place.closest?.('#glossaries')) glossaries.upload(files[0]);
+  if (place.closest?.('#glossaries')) glossaries.upload(files);
   else upload(files);
 }
 

@@ -1,7 +1,7 @@
 // Documents: which files the server takes, and those on their way there, translated, and back, one after the other.
 import * as api from './api.js';
 import {again, session} from './kept.js';
-import {counted, node, save, took, translatedName} from './text.js';
+import {counted, endingOf, node, save, took, translatedName} from './text.js';
 
 const $ = (id) => document.getElementById(id);
 const SOONEST = 0.5, LATEST = 10; // seconds between two questions
@@ -15,13 +15,11 @@ const AS_SOURCE = {'.html': 'html', '.htm': 'html'};
 // is a request of the key, and a key may have few of them a minute.
 export const pause = (spent, left = LATEST) => Math.min(LATEST, Math.max(SOONEST, Math.min(left, spent / 5)));
 
-const endingOf = (name) => /\.[^.]*$/.exec(name)?.[0].toLowerCase();
-
 const seconds = (s) => (s < 90 ? `${s} s` : `${Math.round(s / 60)} min`);
 
 // A document's line on the page.
 class Row {
-  // stop(), remove(): they were asked for.
+  // stop(), remove(): called by the line's buttons.
   constructor(name, stop, remove) {
     this.name = name;
     this.running = new AbortController();

@@ -42,7 +42,7 @@ export class Field {
   }
 
   fill(content) {
-    $('input').dir = 'ltr'; // while it is filled: with auto, Chromium looks for its direction at each line, for 5 MB almost a minute
+    $('input').dir = 'ltr'; // with auto, Chromium determines the direction again at each line: almost a minute for 5 MB
     $('input').value = content.text;
     $('input').dir = 'auto';
     this.set = {...content, text: this.text}; // a field has \n at the end of each line

@@ -2,7 +2,7 @@
 import * as api from './api.js';
 import {local} from './kept.js';
 import {readTbx} from './tbx.js';
-import {decode, direction, languageName, node, save} from './text.js';
+import {decode, direction, endingOf, languageName, node, NOT_TEXT, save} from './text.js';
 
 const $ = (id) => document.getElementById(id);
 const CHOSEN = 'dragoman-glossary', MOST_SHOWN = 200;
@@ -21,7 +21,7 @@ function said(code) {
 // Whether two codes are one language as far as both say, as the server compares them.
 const agree = (a, b) => said(a).every((part, i) => !part || !said(b)[i] || part === said(b)[i]);
 
-// Its entries for a pair of languages: {source, target, entries}, undefined if there are none. source null: not known yet.
+// A glossary's dictionary for a pair of languages, {source, target, entries}; undefined if it has none. source null: not known yet.
 export function dictionary(glossary, source, target) {
   const fits = ({source: from, target: to}, same) => (!source || same(from, source)) && same(to, target);
   const find = (same) => glossary.dictionaries.find((d) => fits(d, same));
@@ -49,9 +49,9 @@ export class Glossaries {
       this.add();
     });
     $('glossary-file').addEventListener('change', () => {
-      const [file] = $('glossary-file').files;
+      const files = [...$('glossary-file').files];
       $('glossary-file').value = '';
-      if (file) this.upload(file);
+      this.upload(files);
     });
   }
 
@@ -187,28 +187,36 @@ export class Glossaries {
     (next[Math.min(at, next.length - 1)] ?? $('term-source')).focus();
   }
 
-  // A file's entries for the languages of now.
-  async upload(file) {
+  // Add the entries of files, one after the other, up to the first that is refused.
+  async upload(files) {
     if (!this.changeable || !this.languages[0]) return; // the card says why
+    for (const file of files) if (!await this.addFile(file)) return;
+  }
+
+  // Add a file's entries for the languages of now. Returns whether the server took them.
+  async addFile(file) {
     try {
       const entries = await this.entriesOf(file);
       if (this.making) $('glossary-name').value ||= file.name.replace(/(\.\w+-[\w-]+)?\.[^.]*$/, ''); // as the server calls terms.en-de.tsv
-      if (await this.change(entries)) $('glossary-name').value = '';
+      if (!await this.change(entries)) return false;
+      $('glossary-name').value = '';
+      return true;
     } catch (e) {
       this.refuse(new Error(`${file.name}: ${e.message}`));
+      return false;
     }
   }
 
   // What a request says of them: text that the server reads, or an object. Throws an error that says why there are none.
   async entriesOf(file) {
-    const ending = /\.[^.]*$/.exec(file.name)?.[0].toLowerCase(), format = FORMATS[ending];
+    const format = FORMATS[endingOf(file.name)];
     if (!format) throw new Error(`files of entries end in ${Object.keys(FORMATS).join(' ')}`);
     const bytes = new Uint8Array(await file.arrayBuffer());
     let text;
     try {
       ({text} = decode(bytes));
     } catch {
-      throw new Error('it cannot be read as text: it must be UTF-8, or UTF-16 with a byte order mark');
+      throw new Error(`it ${NOT_TEXT}`);
     }
     if (format !== 'tbx') return {format, entries: text};
     const [source, target] = this.languages, entries = readTbx(text, source, target, agree);

@@ -31,7 +31,7 @@ const DOUBLE_CLICK_MS = 400;
 
 export class SentencePanel {
   // pair(): [source, target]; fail(error); replaced(entry, text, flags): another translation was taken; place: the element that
-  // says why the page waits; glossary(): the id of the one that translations use, undefined for none.
+  // says why the page waits; glossary(): the id of the glossary in use, undefined for none.
   constructor(pair, fail, replaced, place, glossary) {
     this.pair = pair;
     this.glossary = glossary;

@@ -136,6 +136,11 @@ export function duration(seconds) {
 // report.docx in German is report.de.docx.
 export const translatedName = (name, language) => name.replace(/(\.[^.]*)?$/, `.${language}$1`);
 
+// The ending of a file's name, in lower case; undefined: it has none.
+export const endingOf = (name) => /\.[^.]*$/.exec(name)?.[0].toLowerCase();
+
+export const NOT_TEXT = 'cannot be read as text: it must be UTF-8, or UTF-16 with a byte order mark';
+
 const MARKS = [['utf-8', [0xef, 0xbb, 0xbf]], ['utf-16le', [0xff, 0xfe]], ['utf-16be', [0xfe, 0xff]]];
 
 // The line end of all lines of a text, '\n' where they differ; a CR among lines that end in LF is none.
