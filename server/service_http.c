@@ -7,7 +7,6 @@
 #include "server/http/listen.h"
 #include "server/http/systemd.h"
 
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

@@ -19,13 +19,14 @@ struct row {
 };
 
 /* Spreadsheets write ";" in languages where numbers have a comma. It counts if the first row has
- * one and no comma outside quotes. */
+ * one and no comma outside quotes. As in read_field, quotes open only where a field begins. */
 static char separator_of(const char *s, size_t n)
 {
     bool quoted = false;
     char found = ',';
     for (size_t i = 0; i < n && (quoted || s[i] != '\n'); i++) {
-        quoted = quoted != (s[i] == '"');
+        if (s[i] == '"' && (quoted || i == 0 || strchr("\",;", s[i - 1])))
+            quoted = !quoted;
         if (!quoted && s[i] == ',')
             return ',';
         if (!quoted && s[i] == ';')

@@ -67,21 +67,23 @@ void dg_auth_close(struct dg_auth *a)
     free(a);
 }
 
+static int compare_hash(const void *hash, const void *key)
+{
+    const struct dg_auth_key *const *k = key;
+    return memcmp(hash, (*k)->key.hash, DG_KEY_HASH);
+}
+
+static int compare_id(const void *id, const void *key)
+{
+    const struct dg_auth_key *const *k = key;
+    return strcmp(id, (*k)->key.id);
+}
+
 /* Lock held. */
 static struct dg_auth_key *find_secret(const struct dg_auth *a, const unsigned char *hash)
 {
-    size_t low = 0, high = a->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        int order = memcmp(a->by_hash[mid]->key.hash, hash, DG_KEY_HASH);
-        if (order == 0)
-            return a->by_hash[mid];
-        if (order < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return NULL;
+    struct dg_auth_key **found = bsearch(hash, a->by_hash, a->n, sizeof *a->by_hash, compare_hash);
+    return found ? *found : NULL;
 }
 
 enum dg_auth_verdict dg_auth_enter(struct dg_auth *a, const char *secret, unsigned scope,
@@ -142,18 +144,8 @@ void dg_auth_give_back(struct dg_auth *a, struct dg_auth_key *key, int64_t day, 
 
 struct dg_auth_key *dg_auth_find_id(const struct dg_auth *a, const char *id)
 {
-    size_t low = 0, high = a->n;
-    while (low < high) {
-        const size_t mid = low + (high - low) / 2;
-        const int order = strcmp(a->by_id[mid]->key.id, id);
-        if (order == 0)
-            return a->by_id[mid];
-        if (order < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return NULL;
+    struct dg_auth_key **found = bsearch(id, a->by_id, a->n, sizeof *a->by_id, compare_id);
+    return found ? *found : NULL;
 }
 
 const struct dg_auth_key *dg_auth_find(struct dg_auth *a, const char *id)

@@ -27,7 +27,7 @@ struct dg_visit {
     struct dg_auth_key *limited;
     /* counted against its address's rate */
     bool by_address;
-    /* the key is looked for in the body */
+    /* its key may be in the body, which is not there yet */
     bool waits;
     /* the key's name in the log */
     const char *shown;

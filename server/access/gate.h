@@ -15,7 +15,8 @@ struct dg_route;
 
 /* Where an API's requests carry keys, and how it words refusals. */
 struct dg_gate_manner {
-    /* The key, in out; false: none. Before the body is there, it looks at the rest. */
+    /* The key, in out; false: none. Also called before the body is there; then it looks only at
+     * headers and query. */
     bool (*find_key)(const struct dg_http_exchange *x, char out[DG_GATE_KEY]);
     /* Keys may also be in bodies. */
     bool in_body;
@@ -39,14 +40,14 @@ enum dg_gate_verdict {
     DG_GATE_ADMITTED,
     /* with a reply: 401, 403 or 429, or as the manner defines */
     DG_GATE_REFUSED,
-    /* its key may be in the body: enter again when that is there, which decides */
+    /* its key may be in the body: call again once the body is there; that call decides */
     DG_GATE_WAITS
 };
 /* May a request, whose headers are complete, do what needs one of the scopes, bits of enum
  * dg_scope? 0: open to all. manner NULL: keys are in headers, which are always accepted. */
 enum dg_gate_verdict dg_gate_enter(const struct dg_gate *gate, struct dg_http_exchange *x,
     unsigned scope, const struct dg_gate_manner *manner);
-/* Was that DG_GATE_WAITS? */
+/* Did dg_gate_enter last return DG_GATE_WAITS? */
 bool dg_gate_waits(const struct dg_http_exchange *x);
 /* An exchange's key, for other threads: valid until it is released, even after the exchange. */
 struct dg_visit;

@@ -1,5 +1,5 @@
 /* Synchronizes with the keys' file on a thread of its own: reads others' changes each second and
- * writes usage every few seconds. What takes time with many keys is done without the lock. */
+ * writes usage every few seconds. Work that takes long with many keys is done without the lock. */
 #include "server/access/auth_internal.h"
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@
 
 #define LOOK_S 1  /* seconds between checks of the file */
 #define WRITE_S 5 /* seconds between writes */
-#define FEW 256   /* keys that are looked at under the lock at a time */
+#define FEW 256   /* keys that are examined each time the lock is held */
 
 static int by_hash(const void *a, const void *b)
 {
@@ -28,14 +28,14 @@ static int by_id(const void *a, const void *b)
     return strcmp(x->id, y->id);
 }
 
-/* The tables to be. */
+/* The tables that will replace those in use. */
 struct tables {
     /* [n] */
     struct dg_auth_key **by_id, **by_hash;
     size_t n;
 };
 
-/* Frees tables that did not come into use, and their new keys. */
+/* Frees tables that were not put into use, and their new keys. */
 static void drop(struct tables *t)
 {
     for (size_t i = 0; i < t->n; i++)
@@ -81,7 +81,7 @@ static int make_tables(const struct dg_auth *a, const struct dg_key *list, size_
     return DG_OK;
 }
 
-/* Takes what the file says of a key; listed NULL: it is there no more, and counts as revoked. */
+/* Updates a key from the file; listed NULL: it is no longer there and counts as revoked. */
 static void update(struct dg_auth *a, struct dg_auth_key *k, const struct dg_key *listed)
 {
     const struct dg_key *old = &k->key;

@@ -71,7 +71,7 @@ static enum dg_gate_verdict enter(
     return dg_gate_enter(&gate, x, scope, route->dialect ? &route->dialect->gate : NULL);
 }
 
-/* Checks what headers tell of a request that has a route. */
+/* Checks the headers of a request that has a route, and refuses it if they rule it out. */
 static void admit(struct dg_app *app, struct dg_http_exchange *x, const struct dg_route *route)
 {
     /* Without models, translations are impossible and lists of languages are empty, and clients

@@ -1,6 +1,5 @@
-/* The routes: one table of method, path, handler and what is particular about them; openapi.yaml
- * describes the same ones (a test compares). HEAD follows GET. Any thread; the table is constant.
- */
+/* The routes: one table of method, path, handler and flags; openapi.yaml describes the same ones (a
+ * test compares). HEAD follows GET. Any thread; the table is constant. */
 #ifndef DG_SERVER_API_ROUTES_H
 #define DG_SERVER_API_ROUTES_H
 
@@ -50,7 +49,7 @@ const struct dg_route *dg_routes_find(const char *method, const char *path, cons
 /* Required scopes of a route, as bits of enum dg_scope; 0: open to all. pages_open: pages about the
  * server are open, too. */
 unsigned dg_routes_scope(const struct dg_route *route, bool pages_open);
-/* Is it of no use until the models are loaded? */
+/* Does it need the models, so that requests get 503 until they are loaded? */
 bool dg_routes_need_models(const struct dg_route *route);
 /* Do its requests count as translations? */
 bool dg_routes_translate(const struct dg_route *route);

@@ -75,8 +75,8 @@ void dg_collections_close(struct dg_collections *c)
     dg_memory_close(c->changed);
     dg_memory_close(c->read_from);
     dg_memory_close(c->asked_of);
-    if (c->lock_fd >=
-        0) /* after SQLite, whose locks end when any descriptor of the file is closed */
+    /* after SQLite, whose locks end when any descriptor of the file is closed */
+    if (c->lock_fd >= 0)
         close(c->lock_fd);
     pthread_mutex_destroy(&c->change_lock);
     pthread_mutex_destroy(&c->read_lock);
@@ -125,7 +125,8 @@ bool dg_collections_post(struct dg_collections *c, struct dg_work *work)
     return dg_executor_post(c->line, work);
 }
 
-/* Open file description locks, because others of this process share its other locks. */
+/* For open file description locks: the POSIX locks of a file end when this process closes any
+ * descriptor of it, as SQLite does. */
 static struct flock lock_of(short type, uint32_t source)
 {
     return (struct flock){
@@ -135,8 +136,7 @@ static struct flock lock_of(short type, uint32_t source)
 void dg_collections_hold(struct dg_collections *c, uint32_t source)
 {
     struct flock l = lock_of(F_RDLCK, source);
-    const int rc = fcntl(c->lock_fd, F_OFD_SETLK, &l);
-    (void)rc; /* no such locks here */
+    (void)fcntl(c->lock_fd, F_OFD_SETLK, &l); /* fails where there are no such locks */
 }
 
 bool dg_collections_others_hold(struct dg_collections *c, uint32_t source)

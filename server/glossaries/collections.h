@@ -29,10 +29,10 @@ void dg_collections_give_made(
 /* Queue such work for a single thread of its own; false: the queue is full. */
 bool dg_collections_post(struct dg_collections *c, struct dg_work *work);
 
-/* Hold a source of memories, a number for where they are read from, until c is closed; and ask
- * whether another server that has the file open holds it. Several may hold one. Where the file
- * system has no such locks, nobody does. */
+/* Hold a source of memories, the number of the path they are read from, until c is closed. Several
+ * servers may hold the same one. No effect on a file system without such locks. */
 void dg_collections_hold(struct dg_collections *c, uint32_t source);
+/* Does another server that has the file open hold this source? */
 bool dg_collections_others_hold(struct dg_collections *c, uint32_t source);
 
 /* A glossary that owner may use, referenced; its name is its id. Recently used ones are kept in

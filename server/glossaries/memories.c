@@ -15,8 +15,8 @@
 #define LOCKED_NS 30000000000ull /* a file that is locked for longer is an error */
 #define NAP_NS 200000000
 
-/* State of a load: the memories from before, and those made from files. The collections are taken
- * for each step alone, so that clients can use them meanwhile. */
+/* State of a load: the memories from before, and those made from files. Each step takes
+ * the collections anew, so that clients can use them between steps. */
 struct load {
     struct dg_collections *collections;
     const struct dg_memories_options *options;
@@ -55,8 +55,8 @@ static int origin_of(
     return DG_OK;
 }
 
-/* Did a server read the memory that runs now, and reads other files than this one? Two servers that
- * shared the file would drop each other's memories. */
+/* Did another server, which still runs, read this memory from another path? Without this check,
+ * servers that share the file of collections would drop each other's memories. */
 static bool is_others(const struct load *l, const struct dg_memory_info *before)
 {
     const char *at = strchr(before->origin, ' ');
@@ -129,8 +129,8 @@ static int read_file(struct load *l, const char *path, struct dg_error *err)
     return rc;
 }
 
-/* Ends a load: removes the memories whose files are gone or changed, but for those of other
- * servers, or, after a failure, the new ones. */
+/* Ends a load: removes the memories whose files are gone or changed, except those of other
+ * servers; after a failure, removes the new ones instead. */
 static void settle(struct load *l, int rc)
 {
     for (size_t i = 0; i < l->n_before && rc == DG_OK; i++)
@@ -192,7 +192,7 @@ int dg_memories_load(
     char **files = NULL;
     size_t n = 0;
     int rc = path[0] != '\0' ? dg_pairs_files(path, &files, &n, err) : DG_OK;
-    dg_collections_hold(c, l.source); /* before its memories are there for others to drop */
+    dg_collections_hold(c, l.source); /* first: other servers may drop unheld memories */
     if (rc == DG_OK)
         rc = load_unlocked(&l, files, n, err);
     if (rc == DG_OK && (n > 0 || l.n_before > 0))

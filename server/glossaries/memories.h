@@ -14,9 +14,9 @@ struct dg_memories_options {
     void *arg;
 };
 
-/* Read the files in place of the memories read before, but for those that another running server
- * has read from another path. Waits up to half a minute for a file of collections that another
- * server has locked. On failure the old memories stay, and the message names the file.
+/* Replace the memories read before with those of the files, except memories that another running
+ * server has read from another path. Waits up to half a minute for a file of collections that
+ * another server has locked. On failure the old memories stay, and the message names the file.
  * DG_ECANCELED: the server stops. */
 int dg_memories_load(
     struct dg_collections *c, const struct dg_memories_options *options, struct dg_error *err);

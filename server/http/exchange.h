@@ -24,7 +24,7 @@ struct dg_http_pool {
     size_t each, together;
     /* from the arrival of bodies until their replies are sent */
     atomic_size_t used;
-    /* what unproven ones have of that, while they arrive: half of all at most */
+    /* the part of used that unproven bodies take while they arrive, at most half of together */
     atomic_size_t unproven;
 };
 
@@ -90,8 +90,9 @@ struct dg_http_exchange {
     /* owned; NULL: none */
     char *query;
     size_t reserved_bytes;
-    /* see dg_http_unproven; and how many of those bytes count so */
+    /* see dg_http_unproven */
     bool unproven;
+    /* its share of pool->unproven */
     size_t unproven_bytes;
     /* its share of replies_bytes */
     size_t reply_bytes;
@@ -146,12 +147,14 @@ struct dg_http_exchange {
     bool ping;
 };
 
-/* Is there room for n more bytes of the body? Reserve them, when they have arrived; false: there is
- * none. Bytes that are only announced are not reserved: the client may never send them. */
+/* Is there room for n more bytes of the body? */
 bool dg_http_pool_has_room(const struct dg_http_exchange *x, size_t n);
+/* Reserve n bytes of the body that have arrived; false: there is no room. Bytes that are only
+ * announced are not reserved: the client may never send them. */
 bool dg_http_pool_reserve(struct dg_http_exchange *x, size_t n);
-/* The body is there, so that it is no longer unproven. Give all of it back. */
+/* The body is complete: it no longer counts as unproven. */
 void dg_http_pool_prove(struct dg_http_exchange *x);
+/* Release all bytes of the body. */
 void dg_http_pool_release(struct dg_http_exchange *x);
 
 /* A fixed body [*n] in a coding, and its size in *n; compressed at the first call. NULL: it became

@@ -16,7 +16,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-#define DROPPED_BYTES 65536 /* most of a refused request's body that is read all the same */
+#define DROPPED_BYTES 65536 /* largest body of a refused request that is still read */
 #define MAX_KEPT_LOCAL 16   /* most places reserved for clients on this machine */
 #define TOO_MANY_BODIES "too many large requests are in progress"
 #define FLUSH_NS 1000000000ull /* time for the last replies to be written when stopping */
@@ -90,7 +90,7 @@ static enum MHD_Result refuse_head(struct dg_http_exchange *x, size_t head)
     return refuse_past_library(x, 431, "too_large", message);
 }
 
-/* Make the reply of a request that is refused before its body; others get none. */
+/* Refuse a request for its headers, before its body is read; x->replied: it was refused. */
 static void check_head(struct dg_http_exchange *x, const struct dg_framing *f, const char *version)
 {
     const struct dg_http *http = x->http;
@@ -122,12 +122,12 @@ static bool has_body(const struct dg_framing *f)
     return f->length > 0 || f->chunked;
 }
 
-/* A request that admit refused is answered when its body, if that is small, was read and dropped,
- * so that the connection can be used again. A client that awaits "100 Continue" has not sent it. */
+/* The reply to a request that admit refused waits until a small body has been read and dropped, so
+ * that the connection can be used again. A client that awaits "100 Continue" has not sent it. */
 static bool is_answered_later(const struct dg_http_exchange *x, const struct dg_framing *f)
 {
-    return !x->reply.close && (!has_body(f) || (!f->chunked && f->length <= DROPPED_BYTES &&
-                                                   !dg_http_header(x, "Expect")));
+    return !x->reply.close && !f->chunked && f->length <= DROPPED_BYTES &&
+           (f->length == 0 || !dg_http_header(x, "Expect"));
 }
 
 /* Handle complete headers, before the body is read. */

@@ -163,8 +163,8 @@ void dg_http_set_outcome(struct dg_http_exchange *x, int status);
 int dg_http_outcome(const struct dg_http_exchange *x);
 /* From within admit: the request brings a file, so that its body may be larger. */
 void dg_http_upload(struct dg_http_exchange *x);
-/* From within admit: whether the client may ask for this shows in the body alone. Such bodies take
- * at most half of the memory that bodies share, so that they never keep out all others. */
+/* From within admit: only the body shows whether the client is allowed this request. Such bodies
+ * take at most half of the memory that bodies share, so that they never keep out all others. */
 void dg_http_unproven(struct dg_http_exchange *x);
 /* For routes: one pointer that travels with the exchange, such as the route that was found. */
 void dg_http_set_tag(struct dg_http_exchange *x, const void *tag);

@@ -79,11 +79,9 @@ static struct MHD_Response *make_response(struct dg_http_exchange *x)
     if (x->streaming)
         return dg_http_stream_response(x);
     compress(x);
-    struct MHD_Response *response =
-        r->fixed ? MHD_create_response_from_buffer(
-                       r->body_len, (void *)(uintptr_t)r->fixed, MHD_RESPMEM_PERSISTENT)
-                 : MHD_create_response_from_buffer(r->body_len, r->body,
-                       r->body ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+    void *data = r->fixed ? (void *)(uintptr_t)r->fixed : r->body;
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        r->body_len, data, r->body ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
     if (!response)
         free(r->body);
     r->body = NULL; /* the response's now */

@@ -19,7 +19,7 @@ CHUNKED = "Transfer-Encoding: chunked"
 
 @pytest.fixture(scope="module")
 def keys(tmp_path_factory):
-    """Returns the file and its keys: what each may do."""
+    """Returns the file and its keys by role: {role: key}."""
     path = tmp_path_factory.mktemp("keys") / "keys.db"
     return path, {"good": add(path)["key"], "admin": add(path, "--scope", "admin")["key"], "slow": add(path, "--requests-per-minute", "2")["key"]}
 
@@ -37,7 +37,7 @@ def head(method, path, *headers, key=None):
 
 
 def at_once(server, request, seconds=20):
-    """Sends headers alone, and returns the reply; b"": none comes, because the body is awaited."""
+    """Sends headers without a body and returns the reply; b"": the server waits for the body."""
     with server.connect() as s:
         s.sendall(request)
         return read_all(s) if select.select([s], [], [], seconds)[0] else b""
@@ -63,7 +63,7 @@ def test_a_length_over_the_limit(server, keys, method, path, most):
 
 
 def test_expect_100_continue(server, keys):
-    """The client that awaits it hears the refusal instead, also where the body is small."""
+    """A client that waits for 100 Continue gets the refusal instead, also for a small body."""
     body = json.dumps(GOOD).encode()
     for length in (9 * MIB, len(body)):
         reply = at_once(server, head("POST", "/v1/documents", f"Content-Length: {length}", "Expect: 100-continue"))
@@ -76,7 +76,7 @@ def test_expect_100_continue(server, keys):
 
 
 def test_the_connection_goes_on_after_a_small_body(server, keys):
-    """A client over its rate, or without a key, need not connect anew."""
+    """A request without a key, or to an unknown path, is refused without closing the connection."""
     right = "X-API-Key: " + keys[1]["good"]
     with server.connect() as s:
         for request, status in ((http_post("/v1/translate", GOOD), 401), (http_post("/v1/translate", GOOD, right), 200), (http_post("/v1/nothing", b"x" * 60000, right), 404),
@@ -118,7 +118,7 @@ def test_refused_requests_count_in_the_rate(server, keys):
 
 
 def test_strangers_leave_room(keys, tmp_path):
-    """Without a key in their headers they fill no memory, or half of it where the key may be in the body. Slow clients without a key could fill all of it."""
+    """Bodies of requests without a key in their headers take no memory, or at most half of it on paths that accept a key in the body. Slow clients without a key could fill all of it."""
     most = 200000
     flags = ["--keys", str(keys[0]), "--documents", str(tmp_path / "d.db"), "--max-body-bytes", "10000", "--max-document-bytes", str(most), "--body-timeout", "300"]
     with Server(BUNDLES, *flags) as s, contextlib.ExitStack() as stack:

@@ -30,7 +30,7 @@ static void reply(struct dg_http_exchange *x, int status)
     dg_http_reply_take(x, &r);
 }
 
-/* /no is refused, /half is unproven, /file is an upload; their names are followed by anything. */
+/* Paths that begin with /no are refused, with /half unproven, with /file uploads. */
 static void admit(void *app, struct dg_http_exchange *x)
 {
     const char *path = dg_http_request(x)->path;
@@ -182,7 +182,8 @@ static void connections_go_on(void **state)
     dg_http_close(http);
 }
 
-/* Unproven bodies take half of the memory while they arrive, and no more once they are there. */
+/* Unproven bodies take at most half of the memory while they arrive; a body that has arrived, or
+ * whose client has left, frees its share. */
 static void unproven_bodies(void **state)
 {
     const struct timespec pause = {.tv_nsec = 1000000};

@@ -79,7 +79,8 @@ static void test_csv(void **state)
          "dog;Hund\r\n\"a;b\";c, d\r\n",
             "en>de|dog|Hund\nen>de|a;b|c, d\n"},
         {"\"a, b\";c\n", "en>de|a, b|c\n"}, {"x;y;fr;it\n", "fr>it|x|y\n"}, {"a;b,c\nd;e\n", NULL},
-        {"a;b,c\n", "en>de|a;b|c\n"}, {"\"a;b\"\n", NULL}};
+        {"a;b,c\n", "en>de|a;b|c\n"}, {"5\" Rohr;5\" pipe\n", "en>de|5\" Rohr|5\" pipe\n"},
+        {"\"a;b\"\n", NULL}};
     struct dg_buffer b;
     struct dg_error err = {0};
     dg_buffer_init(&b);
