@@ -94,14 +94,14 @@ static int write_file(const struct run *r, const char *path, struct dg_error *er
     return rc;
 }
 
-/* Says which words of the file were left to people. */
+/* Reports the ICU messages that stay untranslated. */
 static void report_stays(const struct run *r, const char *in)
 {
     struct dg_extract_stays stays;
     dg_extract_stays(r->extract, r->answers, &stays);
     if (stays.n > 0)
         fprintf(stderr,
-            "dragoman translate: %s: ICU messages that stay as they are: %zu (line %zu: %s)\n", in,
+            "dragoman translate: %s: ICU messages left untranslated: %zu (line %zu: %s)\n", in,
             stays.n, stays.line, stays.why);
 }
 

@@ -151,8 +151,7 @@ static int add_language(struct dg_extract *x, struct dg_extract_part *p, struct 
             break;
         if (end - at <= n || memcmp(p->s + at, field, n) != 0)
             continue;
-        at = dg_scan_skip_space(p->s, at + n, end);
-        return dg_declared_language_add(x, p, at, dg_scan_trim_space(p->s, at, end), err);
+        return dg_declared_language_add(x, p, at + n, end, err);
     }
     return DG_OK;
 }

@@ -1,5 +1,8 @@
 #include "documents/declared_language.h"
 
+#include "text/scan.h"
+
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -26,6 +29,9 @@ bool dg_declared_language_differs(const char *s, size_t n, const char *target)
     char code[DG_LANGUAGE_MAX];
     if (n < 2 || n >= sizeof code)
         return false;
+    for (size_t i = 0; i < n; i++) /* "{{ page.lang }}" and "<?= $lang ?>" are of templates */
+        if (!isalnum((unsigned char)s[i]) && s[i] != '-' && s[i] != '_')
+            return false;
     memcpy(code, s, n);
     code[n] = '\0';
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
@@ -41,15 +47,14 @@ int dg_declared_language_write(struct dg_extract *x, struct dg_extract_part *p, 
     if (x->n_codes == MOST_CODES)
         return DG_OK;
     x->n_codes++;
-    struct dg_segment *g = dg_segment_add(x, p, like, NULL, 0, err);
-    if (!g || !(g->before = strdup(is)))
-        return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    return DG_OK;
+    return dg_segment_add_bytes(x, p, like, is, err);
 }
 
 int dg_declared_language_add(
     struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end, struct dg_error *err)
 {
+    begin = dg_scan_skip_space(p->s, begin, end);
+    end = dg_scan_trim_space(p->s, begin, end);
     return dg_declared_language_differs(p->s + begin, end - begin, x->target)
                ? dg_declared_language_write(x, p, begin, end, x->target, err)
                : DG_OK;

@@ -43,8 +43,7 @@ struct dg_extract_text {
 extern const char *const dg_extract_suffixes[];
 /* The suffix in that list that a file name has, or NULL. */
 const char *dg_extract_suffix(const char *name);
-/* Set err to DG_EUNSUP (field file): files like `name` cannot be translated, but these kinds can.
- */
+/* Set err to DG_EUNSUP (field file): this kind of file is not supported, and which ones are. */
 int dg_extract_unknown(const char *name, struct dg_error *err);
 /* True if files with this name's suffix are packed (Office, EPUB): their bytes are no text. */
 bool dg_extract_packed(const char *name);

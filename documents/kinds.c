@@ -67,7 +67,7 @@ const char *dg_extract_suffix(const char *name)
     return k ? k->suffix : NULL;
 }
 
-/* The suffix of the format that programs save files of an unknown kind in; NULL: none is known. */
+/* The suffix of the supported format that a file can be saved in; NULL: none is known. */
 static const char *find_other(const char *name)
 {
     static const char *const others[][2] = {{".doc", ".docx"}, {".docm", ".docx"},

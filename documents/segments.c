@@ -88,6 +88,15 @@ no_memory:
     return NULL;
 }
 
+int dg_segment_add_bytes(struct dg_extract *x, struct dg_extract_part *p, struct dg_segment like,
+    const char *bytes, struct dg_error *err)
+{
+    struct dg_segment *g = dg_segment_add(x, p, like, NULL, 0, err);
+    if (!g || !(g->before = strdup(bytes)))
+        return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    return DG_OK;
+}
+
 void dg_segment_free(struct dg_segment *g)
 {
     free(g->text);

@@ -188,6 +188,9 @@ struct dg_extract_part *dg_extract_add_part(struct dg_extract *x, struct dg_erro
  * Invalidates pointers to earlier segments. */
 struct dg_segment *dg_segment_add(struct dg_extract *x, struct dg_extract_part *p,
     struct dg_segment like, const char *text, size_t n, struct dg_error *err);
+/* Add one without a text that is written as `bytes`. DG_ENOMEM. */
+int dg_segment_add_bytes(struct dg_extract *x, struct dg_extract_part *p, struct dg_segment like,
+    const char *bytes, struct dg_error *err);
 void dg_segment_free(struct dg_segment *g); /* what it holds */
 int dg_slot_add(struct dg_segment *g, struct dg_slot slot, struct dg_error *err);
 

@@ -131,13 +131,12 @@ static struct names find_names(const struct table *t, size_t at)
 {
     struct names all = {.line = true, .column = true};
     size_t cells = 0, lines = 0;
-    bool words = false, first = true, head = false;
+    bool words = false, head = false; /* the first cell is a name */
     for (bool begins = true; at < t->n;) {
         const struct cell c = read_cell(t, at);
         const bool name = is_name(t, c);
         if (lines == 0) {
-            cells++;
-            head = head || (first && name);
+            head = cells++ == 0 ? name : head;
             all.line = all.line && name;
         } else if (begins) {
             all.column = all.column && (name || c.end == c.begin);
@@ -145,7 +144,6 @@ static struct names find_names(const struct table *t, size_t at)
         words = words || (lines > 0 && !name && has_words(t, c));
         at = c.end;
         begins = !next_cell(t, &at);
-        first = false;
         lines += begins;
     }
     all.column = all.column && words && cells > 1 && lines > 1;
@@ -186,14 +184,13 @@ int dg_read_table(struct dg_extract *x, struct dg_extract_part *p, struct dg_err
     if (strcasecmp(x->kind->suffix, ".tsv") != 0)
         find_separator(&t, &at);
     const struct names names = find_names(&t, at);
-    bool stays = names.line, begins = true, first = true;
+    bool begins = true, first = true; /* of a line; the first line */
     while (at < t.n && rc == DG_OK) {
         const struct cell c = read_cell(&t, at);
-        if (!stays && !(begins && names.column && !first))
+        if (first ? !names.line : !(begins && names.column))
             rc = add(x, p, &t, c, err);
         at = c.end;
         begins = !next_cell(&t, &at);
-        stays = stays && !begins;
         first = first && !begins;
     }
     return rc;

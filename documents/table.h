@@ -1,5 +1,5 @@
-/* Tables as text (.csv, .tsv): each cell with words is a text. A cell may be in quotation marks, in
- * which two stand for one (RFC 4180). One thread at a time. Only for documents/. */
+/* Tables as text (.csv, .tsv): each cell with words is a text. A cell may be in quotation marks;
+ * those within it are then doubled (RFC 4180). One thread at a time. Only for documents/. */
 #ifndef DG_DOCUMENTS_TABLE_H
 #define DG_DOCUMENTS_TABLE_H
 

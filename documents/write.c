@@ -69,14 +69,21 @@ static void write_yaml(struct dg_writer *w, const struct dg_segment *g, const ch
     dg_buffer_deinit(&before);
 }
 
-/* Sets *a to the message of g with the answers to its sentences, in *message; to the message as it
- * is, if they cannot be written into it. */
-static int write_forms(const struct dg_writer *w, const struct dg_segment *g,
-    struct dg_buffer *message, struct dg_extract_answer *a, struct dg_error *err)
+/* Sets *a to what is written for g: its answer; of a message, the message with the answers to its
+ * sentences, in *message. *fails: they cannot be written into it, and *a is the message as it is.
+ */
+static int find_answer(const struct dg_writer *w, const struct dg_segment *g,
+    struct dg_buffer *message, struct dg_extract_answer *a, bool *fails, struct dg_error *err)
 {
     struct dg_error why = {0};
+    *a = g->text ? w->answers[g->index] : (struct dg_extract_answer){"", 0};
+    *fails = false;
+    if (!g->message)
+        return DG_OK;
+    dg_buffer_reset(message);
     const int rc = dg_forms_write(g->message, strlen(g->message), &g->pattern,
         &w->answers[g->index], w->file->target, message, &why);
+    *fails = rc == DG_EUNSUP;
     *a = rc == DG_OK ? (struct dg_extract_answer){message->data, message->len}
                      : (struct dg_extract_answer){g->message, strlen(g->message)};
     return (rc == DG_OK && message->failed) || rc == DG_ENOMEM
@@ -130,23 +137,11 @@ static bool follows_others(const struct dg_segment *g)
     }
 }
 
-/* True if the answers to a message's sentences cannot be written as a message. */
-static bool fails(const struct dg_writer *w, const struct dg_segment *g)
-{
-    struct dg_buffer message;
-    struct dg_error why = {0};
-    dg_buffer_init(&message);
-    const int rc = dg_forms_write(g->message, strlen(g->message), &g->pattern,
-        &w->answers[g->index], w->file->target, &message, &why);
-    dg_buffer_deinit(&message);
-    return rc == DG_EUNSUP;
-}
-
 /* True if the segment's own bytes stay: its answers equal its texts and nothing is written around
  * it, or it is a message that they cannot be written into. */
-static bool stays(const struct dg_writer *w, const struct dg_segment *g)
+static bool stays(const struct dg_writer *w, const struct dg_segment *g, bool fails)
 {
-    if (g->message && !g->linked && fails(w, g))
+    if (fails && !g->linked)
         return true;
     if (!g->text || g->before)
         return false;
@@ -156,19 +151,6 @@ static bool stays(const struct dg_writer *w, const struct dg_segment *g)
             return false;
     }
     return true;
-}
-
-/* Writes the segment. */
-static int write_segment(struct dg_writer *w, const struct dg_segment *g, struct dg_error *err)
-{
-    struct dg_buffer message;
-    struct dg_extract_answer a = g->text ? w->answers[g->index] : (struct dg_extract_answer){"", 0};
-    dg_buffer_init(&message);
-    int rc = g->message ? write_forms(w, g, &message, &a, err) : DG_OK;
-    if (rc == DG_OK)
-        rc = write_answer(w, g, &a, err);
-    dg_buffer_deinit(&message);
-    return rc;
 }
 
 /* The first segment from byte `at` on. */
@@ -188,15 +170,22 @@ static size_t first_from(const struct dg_extract_part *p, size_t at)
 int dg_extract_part_write(struct dg_writer *w, size_t begin, size_t end, struct dg_error *err)
 {
     const struct dg_extract_part *p = w->part;
+    struct dg_buffer message;
+    struct dg_extract_answer a;
     size_t at = begin;
+    bool fails;
     int rc = DG_OK;
+    dg_buffer_init(&message);
     for (size_t i = first_from(p, begin); i < p->n_segments && rc == DG_OK; i++) {
         const struct dg_segment *g = &p->segments[i];
         if (g->begin > end || (g->begin == end && end < p->n))
             break;
         if (g->begin < at || g->end > end || g->writing == DG_WRITE_FORM)
-            continue;      /* within a segment that was written */
-        if (stays(w, g)) { /* a segment within it may have changed */
+            continue; /* within a segment that was written */
+        rc = find_answer(w, g, &message, &a, &fails, err);
+        if (rc != DG_OK)
+            break;
+        if (stays(w, g, fails)) { /* a segment within it may have changed */
             dg_buffer_add(w->out, p->s + at, g->begin - at);
             at = g->begin;
             continue;
@@ -204,9 +193,10 @@ int dg_extract_part_write(struct dg_writer *w, size_t begin, size_t end, struct 
         dg_buffer_add(w->out, p->s + at, g->begin - at);
         w->set = w->set || g->writing == DG_WRITE_SETTING;
         w->changed = w->changed || !follows_others(g);
-        rc = write_segment(w, g, err);
+        rc = write_answer(w, g, &a, err);
         at = g->end;
     }
+    dg_buffer_deinit(&message);
     dg_buffer_add(w->out, p->s + at, end - at);
     return rc;
 }

@@ -10,7 +10,7 @@ int dg_languages_read_styles(struct dg_extract *x, struct dg_extract_part *p, st
 int dg_languages_read_presentation(
     struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err);
 
-/* Add what the tag of an OpenDocument's style says. DG_ENOMEM. */
+/* Add the language of an OpenDocument style's tag. DG_ENOMEM. */
 int dg_languages_add(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_error *err);
 
 #endif

@@ -54,21 +54,23 @@ static size_t conversion_end(const char *s, size_t at, size_t n)
 }
 
 /* True for a pattern of PHP, "d/m/Y", "F j, Y", "H:i": single letters, of a year and a month or of
- * an hour and minutes among them. */
+ * an hour and minutes among them. "y/n" is a question: "n" is a month beside a day only. */
 static bool is_of_php(const char *s, size_t n)
 {
-    bool year = false, month = false, hour = false, minute = false;
+    bool year = false, month = false, day = false, n_month = false, hour = false, minute = false;
     for (size_t i = 0; i < n; i++) {
         if (!is_letter(s[i])
                 ? !has(" ,./:-", s[i])
                 : !has("dDjlFmMnYyaAgGhHisT", s[i]) || (i + 1 < n && is_letter(s[i + 1])))
             return false;
         year = year || has("Yy", s[i]);
-        month = month || has("mnMF", s[i]);
+        month = month || has("mMF", s[i]);
+        n_month = n_month || s[i] == 'n';
+        day = day || has("dj", s[i]);
         hour = hour || has("gGhH", s[i]);
         minute = minute || s[i] == 'i';
     }
-    return (year && month) || (hour && minute);
+    return (year && (month || (n_month && day))) || (hour && minute);
 }
 
 bool dg_date_pattern_is(const char *s, size_t n)

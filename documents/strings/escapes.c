@@ -175,8 +175,8 @@ static void read_php(enum dg_escapes e, const char *s, size_t n, struct dg_buffe
     }
 }
 
-/* "$" begins a variable where a name, or "{", follows it, and after "{". */
-static bool is_variable(const char *s, size_t i, size_t n)
+/* A name or "{" follows it, or it follows "{". */
+bool dg_escapes_is_variable(const char *s, size_t i, size_t n)
 {
     const char next = i + 1 < n ? s[i + 1] : '\0', before = i > 0 ? s[i - 1] : '\0';
     return s[i] == '$' && (before == '{' || next == '{' || next == '_' || (next & 0x80) ||
@@ -191,7 +191,7 @@ static void write_php(enum dg_escapes e, const char *s, size_t n, struct dg_buff
         if (meant)
             dg_buffer_addf(out, "\\%c", php_letters[meant - php_meant]);
         else if (s[i] == '\\' || s[i] == (doubled ? '"' : '\'') ||
-                 (doubled && is_variable(s, i, n)))
+                 (doubled && dg_escapes_is_variable(s, i, n)))
             dg_buffer_addf(out, "\\%c", s[i]);
         else
             dg_buffer_add(out, s + i, 1);

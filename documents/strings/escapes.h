@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,8 @@ enum dg_escapes {
  * backslash stands for itself. In XML, \u0026, \u003C and \u003E are references, because they are
  * text. */
 void dg_escapes_read(enum dg_escapes escapes, const char *s, size_t n, struct dg_buffer *out);
+/* True if "$" at s[i] begins a variable in double quotation marks of PHP. */
+bool dg_escapes_is_variable(const char *s, size_t i, size_t n);
 /* Append a character in UTF-8. */
 void dg_escapes_add_character(uint32_t c, struct dg_buffer *out);
 /* Append the text s[n] with escapes. */

@@ -8,22 +8,6 @@
 
 static const struct dg_markup java = {.program = true, .key_signs = "&"}, apple = {.program = true};
 
-static int add(struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end,
-    enum dg_escapes escapes, struct dg_error *err)
-{
-    const struct dg_segment like = {.begin = begin,
-        .end = end,
-        .markup = escapes == DG_ESCAPES_C ? &apple : &java,
-        .writing = DG_WRITE_ESCAPED,
-        .escapes = escapes};
-    struct dg_buffer text;
-    dg_buffer_init(&text);
-    dg_escapes_read(escapes, p->s + begin, end - begin, &text);
-    int rc = dg_program_string_add(x, p, like, &text, NULL, err);
-    dg_buffer_deinit(&text);
-    return rc;
-}
-
 /* ---- .properties ---- */
 
 static bool is_blank(char c)
@@ -119,6 +103,23 @@ static size_t string_end(const char *s, size_t n, size_t at)
     return at < n ? at + 1 : n;
 }
 
+/* Adds the value p->s[begin, end). */
+static int add(
+    struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end, struct dg_error *err)
+{
+    const struct dg_segment like = {.begin = begin,
+        .end = end,
+        .markup = &apple,
+        .writing = DG_WRITE_ESCAPED,
+        .escapes = DG_ESCAPES_C};
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    dg_escapes_read(DG_ESCAPES_C, p->s + begin, end - begin, &text);
+    int rc = dg_program_string_add(x, p, like, &text, NULL, err);
+    dg_buffer_deinit(&text);
+    return rc;
+}
+
 static size_t comment_end(const char *s, size_t n, size_t at)
 {
     const bool line = s[at + 1] == '/';
@@ -142,7 +143,7 @@ int dg_read_strings(struct dg_extract *x, struct dg_extract_part *p, struct dg_e
                 rc = dg_extract_broken(
                     err, "the string in line %zu does not end", dg_extract_line_of(p, at));
             else if (value)
-                rc = add(x, p, at + 1, end - 1, DG_ESCAPES_C, err);
+                rc = add(x, p, at + 1, end - 1, err);
         } else if (s[at] == '=' || s[at] == ';') {
             value = s[at] == '=';
         }

@@ -94,6 +94,8 @@ static size_t heredoc_end(const struct reader *r, size_t at)
 {
     const char *s = r->p->s;
     size_t name = at + 3;
+    if (r->p->n - at < 3 || memcmp(s + at, "<<<", 3) != 0)
+        return at;
     while (
         name < r->p->n && (s[name] == ' ' || s[name] == '\t' || s[name] == '"' || s[name] == '\''))
         name++;
@@ -117,8 +119,7 @@ static bool has_code(const char *s, size_t n)
         const char next = s[i + 1];
         if (s[i] == '\\' && (isdigit((unsigned char)next) || next == 'x' || next == 'e'))
             return true;
-        if ((s[i] == '$' && (isalpha((unsigned char)next) || next == '_' || next == '{')) ||
-            (s[i] == '{' && next == '$'))
+        if (dg_escapes_is_variable(s, i, n))
             return true;
         i += s[i] == '\\';
     }
@@ -211,15 +212,15 @@ static int read_code(struct reader *r, size_t at, size_t *end, struct dg_error *
     const size_t n = r->p->n;
     int rc = DG_OK;
     while ((at = skip_blanks(r, at)) < n && rc == DG_OK) {
-        const bool three = n - at >= 3;
+        const size_t heredoc = heredoc_end(r, at);
         if (s[at] == '?' && at + 1 < n && s[at + 1] == '>') {
             at += 2;
             break;
         }
         if (s[at] == '\'' || s[at] == '"') {
             rc = read_string(r, &at, err);
-        } else if (three && memcmp(s + at, "<<<", 3) == 0 && heredoc_end(r, at) > at) {
-            at = heredoc_end(r, at);
+        } else if (heredoc > at) {
+            at = heredoc;
             r->last = VALUE;
         } else if (s[at] == '$') {
             at = word_end(r, at + 1);

@@ -53,17 +53,10 @@ size_t dg_plural_forms_count(const char *forms)
 
 bool dg_plural_one_is_exact(const char *language)
 {
-    static const char *const languages[] = {"af", "ar", "az", "bg", "ca", "cs", "cy", "da", "de",
-        "el", "en", "eo", "es", "et", "eu", "fi", "fo", "ga", "gl", "he", "hu", "it", "ka", "kk",
-        "ky", "ml", "mn", "mr", "mt", "nb", "ne", "nl", "nn", "no", "pl", "ro", "sk", "sq", "sv",
-        "sw", "ta", "te", "tr", "ur", "uz"};
-    const size_t n = strcspn(language, "-");
-    if (strcmp(language, "pt-PT") == 0)
-        return true;
-    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++)
-        if (n == 2 && strncmp(language, languages[i], n) == 0)
-            return true;
-    return false;
+    static const char languages[] =
+        "af ar az bg ca cs cy da de el en eo es et eu fi fo ga gl he hu it ka kk ky ml mn mr mt nb "
+        "ne nl nn no pl ro sk sq sv sw ta te tr ur uz ";
+    return strcmp(language, "pt-PT") == 0 || lists(languages, language, strcspn(language, "-"));
 }
 
 const struct dg_plural_sample *dg_plural_samples(const char *language)
@@ -92,8 +85,7 @@ const struct dg_plural_sample *dg_plural_samples(const char *language)
         {"cy ", welsh}};
     const size_t n = strcspn(language, "-");
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        for (const char *code = all[i].languages; *code; code += 3)
-            if (n == 2 && strncmp(language, code, n) == 0)
-                return all[i].samples;
+        if (lists(all[i].languages, language, n))
+            return all[i].samples;
     return none;
 }

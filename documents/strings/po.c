@@ -113,13 +113,10 @@ static int add_bytes(
     struct reader *r, size_t begin, size_t end, const char *bytes, struct dg_error *err)
 {
     const struct dg_segment like = {.begin = begin, .end = end, .writing = DG_WRITE_DECLARATION};
-    struct dg_segment *g = dg_segment_add(r->x, r->p, like, NULL, 0, err);
-    if (!g || !(g->before = strdup(bytes)))
-        return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    return DG_OK;
+    return dg_segment_add_bytes(r->x, r->p, like, bytes, err);
 }
 
-/* The byte after the line before the one at `at`. */
+/* The end of the line before the one at `at`. */
 static size_t line_before(const char *s, size_t at)
 {
     while (at > 0 && (s[at - 1] == ' ' || s[at - 1] == '\t'))

@@ -19,10 +19,7 @@ static int declare(struct dg_extract *x, struct dg_extract_part *p, size_t begin
     const char *is, struct dg_error *err)
 {
     const struct dg_segment like = {.begin = begin, .end = end, .writing = DG_WRITE_DECLARATION};
-    struct dg_segment *g = dg_segment_add(x, p, like, NULL, 0, err);
-    if (!g || !(g->before = strdup(is)))
-        return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    return DG_OK;
+    return dg_segment_add_bytes(x, p, like, is, err);
 }
 
 /* Find the encoding's name in the declaration that s[n] begins with; false: it has none. */

@@ -167,4 +167,4 @@ def test_messages_that_stay_are_told(tmp_path):
     out = path.with_name("b.json")
     done = subprocess.run([CLI, "translate", "--model", BUNDLE, str(path), "-o", str(out)], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and json.loads(out.read_text()) == [SNOW, f"{{n, plural, one {{{GIRL}}}}}"]
-    assert f"{path}: ICU messages that stay as they are: 1 (line 2: ICU cannot read it)\n" in done.stderr
+    assert f"{path}: ICU messages left untranslated: 1 (line 2: ICU cannot read it)\n" in done.stderr

@@ -45,7 +45,7 @@ static void expect(const char *message, const struct dg_pattern_style *style, co
     assert_string_equal(got, want);
 }
 
-/* What a translation has may be syntax where it is written. */
+/* A translation may contain the syntax of messages. */
 static void test_answers(void **state)
 {
     char out[4096];
@@ -103,8 +103,8 @@ static void test_one(void **state)
         ANSWERS("собака", "4 собак"), "{n, selectordinal, one {собака} other {# собак}}");
 }
 
-/* A number is shown as a placeholder and as itself; categories that the message lacks, from "other"
- * with a number of theirs. */
+/* The model gets each form twice: with a placeholder and with a number. A category that only the
+ * target language has is translated from "other", with a number of that category. */
 static void test_categories(void **state)
 {
     static const char message[] = "{n, plural, one {# dog} other {# dogs}}";

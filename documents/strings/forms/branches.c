@@ -125,7 +125,7 @@ static void keep(struct dg_buffer *out, size_t begin, size_t again, bool second)
 
 /* Walks through a branch of the message twice if it has the number of its plural: shown as a
  * placeholder, and as a number ("5 dogs"), which a model translates better ("il y a 5 minutes").
- * Written is what has the number, if its answer has it. */
+ * The answer to the latter is written if it has the number. */
 static int walk_own(struct dg_walk *w, size_t argument, const struct dg_pattern_branch *b,
     const struct stem *stem, const struct dg_walk_rest *after)
 {
@@ -172,11 +172,11 @@ static int add_branches(struct dg_walk *w, size_t argument, const struct dg_patt
             dg_buffer_adds(w->out, sample->category);
         dg_walk_copy(w, parts[other->selector].end, parts[other->message].end);
         rc = walk_added(w, argument, other, number, after);
-        if (w->out)
-            dg_buffer_adds(w->out, "}");
-        if (w->out)
-            dg_buffer_add(w->out, gap, n);
-        if (w->out && !w->out->failed && (w->fails || w->open[w->n_open].silent))
+        if (!w->out)
+            continue;
+        dg_buffer_adds(w->out, "}");
+        dg_buffer_add(w->out, gap, n);
+        if (!w->out->failed && (w->fails || w->open[w->n_open].silent))
             w->out->len = begin;
     }
     w->fails = outer;

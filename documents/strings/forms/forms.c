@@ -1,7 +1,7 @@
 /* Walks through the sections of a message, one with branches once for each of its forms. At an
  * argument with branches, the walk goes on for each of them, through the branch and then through
- * what is after the argument. An argument that was chosen by before ("{n, plural, ...} of {n,
- * plural, ...}") has the same branch again. Reading collects the sentences; writing is the same
+ * what is after the argument. An argument with the choices of an earlier one ("{n, plural, ...}
+ * of {n, plural, ...}") gets the same branch. Reading collects the sentences; writing is the same
  * walk, which copies the arguments' own bytes and puts the answers into their branches. */
 #include "documents/strings/forms/forms.h"
 

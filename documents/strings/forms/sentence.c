@@ -124,21 +124,22 @@ bool dg_token_is_number(const struct dg_pattern *p, const struct dg_token *t, si
 void dg_sentence_copy(
     const struct dg_sentence *t, size_t argument, const char *sample, struct dg_sentence *out)
 {
-    size_t i = 0, n;
+    size_t i = 0;
     *out = *t;
     dg_buffer_init(&out->text);
     while (i < t->n_tokens && !dg_token_is_number(t->pattern, &t->tokens[i], argument))
         i++;
-    const bool shows = i < t->n_tokens && t->tokens[i].shown[0] == '{' && is_free(t, sample);
-    for (size_t at = 0; at < t->text.len; at += n) {
-        n = shows ? strlen(t->tokens[i].shown) : t->text.len;
-        const bool here =
-            shows && t->text.len - at >= n && memcmp(t->text.data + at, t->tokens[i].shown, n) == 0;
-        n = shows && !here ? 1 : n;
-        dg_buffer_add(&out->text, here ? sample : t->text.data + at, here ? strlen(sample) : n);
-    }
-    if (shows)
+    const char *from = t->text.data ? t->text.data : "", *end = from + t->text.len;
+    if (i < t->n_tokens && t->tokens[i].shown[0] == '{' && is_free(t, sample)) {
+        const char *shown = t->tokens[i].shown;
+        const size_t n = strlen(shown);
+        for (const char *at; (at = memmem(from, (size_t)(end - from), shown, n)); from = at + n) {
+            dg_buffer_add(&out->text, from, (size_t)(at - from));
+            dg_buffer_adds(&out->text, sample);
+        }
         snprintf(out->tokens[i].shown, sizeof out->tokens[i].shown, "%s", sample);
+    }
+    dg_buffer_add(&out->text, from, (size_t)(end - from));
 }
 
 int dg_sentence_add_letters(struct dg_sentence *t, size_t begin, size_t end, struct dg_error *err)

@@ -11,7 +11,7 @@ enum { DG_WALK_FORMS = 32, DG_WALK_MOST = 128, DG_WALK_OPEN = 6 };
 /* An argument in one of whose branches the walk is. */
 struct dg_walk_open {
     size_t argument, selector;
-    /* a number, if the branch is one that is added */
+    /* the number shown for the argument, or NULL */
     const char *sample;
     /* a sentence of the branch does not say the number */
     bool silent;
@@ -21,7 +21,7 @@ struct dg_walk {
     struct dg_pattern pattern;
     struct dg_sentence sentence;
     struct dg_walk_open open[DG_WALK_OPEN];
-    /* forms; with those in which a number is shown as such */
+    /* n_forms: forms of the message; n_walked: the same, and those with a sample */
     size_t n_open, n_forms, n_walked, n_texts;
     /* an argument with branches was found */
     bool branches;
@@ -39,8 +39,8 @@ struct dg_walk {
     struct dg_error *err;
 };
 
-/* What the walk has before it: a message from a part and a byte on, up to a byte, then what is
- * after the argument that it is a branch of. */
+/* The rest of a walk: a message from a part and a byte on, up to a byte, then the rest after the
+ * argument whose branch it is. */
 struct dg_walk_rest {
     size_t part, at, end;
     /* the argument, or NONE; it is in a plural, at whatever depth */
@@ -49,7 +49,7 @@ struct dg_walk_rest {
     const struct dg_walk_rest *after;
 };
 
-/* Walk on to the end of what is before the walk. Reading appends sentences to w->texts, writing
+/* Walk through the rest. Reading appends sentences to w->texts, writing
  * their answers and the bytes of arguments to w->out. DG_EUNSUP: the message stays as it is;
  * DG_ENOMEM.
  */
@@ -57,7 +57,7 @@ int dg_walk_on(struct dg_walk *w, struct dg_walk_rest r);
 /* Walk through each branch of an argument, and through what is after it. */
 int dg_walk_branches(struct dg_walk *w, size_t argument, const struct dg_walk_rest *after);
 
-/* What is before the walk at the begin of a branch. */
+/* The rest of the walk at the beginning of a branch. */
 struct dg_walk_rest dg_walk_enter(const struct dg_walk *w, size_t argument,
     const struct dg_pattern_branch *b, const struct dg_walk_rest *after);
 /* Append bytes of the message to what is written. */
