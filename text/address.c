@@ -278,7 +278,7 @@ size_t dg_address_file(const char *s, size_t at, size_t end)
     return rest > at ? rest : plain_file(s, at, to);
 }
 
-/* Skips #name, which has a letter first and two of them; not "&#x27;", "##a". */
+/* Skips "#", a letter, and one or more letters, digits or "_"; not "&#x27;", "##a", "#1". */
 static size_t tag(const char *s, size_t at, size_t end)
 {
     const size_t first = skip_letter(s, at + 1, end);

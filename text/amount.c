@@ -50,11 +50,16 @@ static size_t skip_digits(const char *s, size_t at, size_t end)
     return at;
 }
 
+static bool is_blank(int32_t c)
+{
+    return c == ' ' || c == 0xA0 || c == 0x2009 || c == 0x202F;
+}
+
 static size_t skip_space(const char *s, size_t at, size_t end)
 {
     size_t next = at;
     const int32_t c = at < end ? dg_scan_next(s, end, &next) : 0;
-    return c == ' ' || c == 0xA0 || c == 0x2009 || c == 0x202F ? next : at;
+    return is_blank(c) ? next : at;
 }
 
 /* Skips 1,250.50 and 1 250,50. */
@@ -73,8 +78,7 @@ static size_t skip_number(const char *s, size_t at, size_t end)
 
 static bool is_group_sign(int32_t c)
 {
-    return c == ',' || c == '.' || c == '\'' || c == 0x2019 || c == ' ' || c == 0xA0 ||
-           c == 0x2009 || c == 0x202F;
+    return c == ',' || c == '.' || c == '\'' || c == 0x2019 || is_blank(c);
 }
 
 /* Skips a number of two groups of thousands or more, perhaps with decimals: 1,234,567.5; `at`: none

@@ -19,7 +19,7 @@ enum dg_clock {
  * those of a half. */
 bool dg_clock_has_daytime(const char *s, size_t n);
 
-/* What is after an hour. */
+/* The minutes and the sign after an hour. */
 struct dg_clock_signs {
     /* the two digits of its minutes; NULL: there are none */
     const char *minutes;
@@ -31,7 +31,7 @@ struct dg_clock_signs {
 /* What s[n] says of the number at s[begin, end) by the sign of an hour after it, or after its
  * minutes. */
 enum dg_clock dg_clock_of(const char *s, size_t n, size_t begin, size_t end);
-/* The same; *out: what is after the number. */
+/* The same; *out: the minutes and the sign. */
 enum dg_clock dg_clock_read(
     const char *s, size_t n, size_t begin, size_t end, struct dg_clock_signs *out);
 

@@ -1,5 +1,5 @@
-/* The script and the region that a language is mostly used with, by the CLDR: programs of offices
- * name languages with a region. Any thread. */
+/* The likely script and region of a language, from CLDR: office formats name a language with its
+ * region. Any thread. */
 #ifndef DG_TEXT_LANGUAGE_REGION_H
 #define DG_TEXT_LANGUAGE_REGION_H
 

@@ -42,8 +42,8 @@ static bool is_digit(const char *s, size_t at, size_t n)
     return at < n && isdigit((unsigned char)s[at]);
 }
 
-/* True if the sign at s[at] is one of a number: what precedes "<", ">" and "-" is no part of a
- * word, and what precedes "-" is no number, which would make both a range. */
+/* True if the sign at s[at] belongs to a number. No word touches "<", ">" or "-" on the left, and
+ * no number precedes "-", as in the range "5 -7". */
 static bool is_of_number(const char *s, size_t n, size_t at)
 {
     const size_t end = dg_scan_trim_space(s, 0, at), after = at + 1;

@@ -264,7 +264,7 @@ static size_t bracketed(const char *s, size_t at, size_t end)
                                                                                             : at;
 }
 
-/* ESC [ 1 m and the like, by which programs colour what a terminal shows. */
+/* Skips a terminal's escape sequence such as ESC [1m, or else the ESC alone. */
 static size_t control_sequence(const char *s, size_t at, size_t end)
 {
     size_t i = at + 2;

@@ -1,10 +1,10 @@
-/* Spans that only strings of programs have. Only for text/. Any thread. */
+/* Placeholders that only program strings have. Only for text/. Any thread. */
 #ifndef DG_TEXT_PLACEHOLDER_PROGRAM_H
 #define DG_TEXT_PLACEHOLDER_PROGRAM_H
 
 #include <stddef.h>
 
-/* Finds what only a program's strings have: $1 and $$5 of MediaWiki and Chrome, %1 and %L1 of Qt,
+/* Finds a placeholder of program strings: $1 and $$5 of MediaWiki and Chrome, %1 and %L1 of Qt,
  * %Y of dates, ~s of Lisp and Erlang, !name of Drupal, long options of commands, --name, and
  * [1,19] of Laravel's plural forms. Returns the end of the first that begins in s[from, until),
  * reading no further than `end`; 0: none does. */

@@ -1,11 +1,13 @@
 /* Protected spans: parts of running text that stay as they are, whatever the language and the
  * format: addresses and file names (text/address.h), placeholders and character references
- * (text/placeholder.h), amounts and numbers, emoji. Text is valid UTF-8. Any thread. */
+ * (text/placeholder.h), emoji. Amounts and spelt numbers are also protected spans; translate/
+ * writes them in the target's notation. Text is valid UTF-8. Any thread. */
 #ifndef DG_TEXT_PROTECTED_H
 #define DG_TEXT_PROTECTED_H
 
 #include "text/alphabet.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Find the first protected span that begins at byte `from` of s[n] or later: sets *begin and
@@ -17,5 +19,9 @@ size_t dg_protected_next(
  * continue. */
 size_t dg_protected_within(const struct dg_alphabet *known, const char *s, size_t n, size_t from,
     size_t until, size_t *begin);
+
+/* True if the span s[n] is an amount or a spelt number (text/amount.h, text/spelt_numbers.h), which
+ * a translation writes in its own notation. */
+bool dg_protected_is_quantity(const char *s, size_t n);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* LONGEST: bytes of a number, and more than any */
+/* LONGEST: bytes that are searched for a number; none is longer */
 enum { LAST = 99, MOST_WORDS = 256, LONGEST = 40 };
 
 /* Bit v % 64 of [v / 64]: number v. */
@@ -59,11 +59,16 @@ static const char *const french_tens[] = {"vingt", "trente", "quarante", "cinqua
  * part of an ordinal or the like. */
 typedef size_t reader(const struct words *w, size_t at, unsigned *value, bool *unsure);
 
-/* The place of the word in the list from `first` on, which it counts up; 0: it is not there. */
+static bool is_same(const struct word *w, const char *word)
+{
+    return strlen(word) == w->n && strncasecmp(w->s, word, w->n) == 0;
+}
+
+/* The position of the word in the list, counted from `first`; 0: the list lacks it. */
 static unsigned place_of(const struct word *w, const char *const *list, unsigned first)
 {
     for (unsigned i = 0; list[i]; i++)
-        if (strlen(list[i]) == w->n && strncasecmp(w->s, list[i], w->n) == 0)
+        if (is_same(w, list[i]))
             return first + i;
     return 0;
 }
@@ -75,8 +80,7 @@ static bool is_joined(const struct words *w, size_t at)
 
 static bool is_word(const struct words *w, size_t at, const char *word)
 {
-    return at < w->n && strlen(word) == w->list[at].n &&
-           strncasecmp(w->list[at].s, word, w->list[at].n) == 0;
+    return at < w->n && is_same(&w->list[at], word);
 }
 
 static size_t read_english(const struct words *w, size_t at, unsigned *value, bool *unsure)
@@ -202,8 +206,9 @@ static void read_digits(const struct dg_numbered *text, struct set *out)
     for (size_t i = 0; i < text->n;) {
         unsigned value = 0;
         const size_t begin = i;
-        while (i < text->n && isdigit((unsigned char)text->s[i]) && value <= LAST)
-            value = 10 * value + (unsigned)(text->s[i++] - '0');
+        for (; i < text->n && isdigit((unsigned char)text->s[i]); i++)
+            if (value <= LAST)
+                value = 10 * value + (unsigned)(text->s[i] - '0');
         if (i > begin && value <= LAST)
             add(out, value);
         i += i == begin;
@@ -249,7 +254,7 @@ bool dg_spelt_numbers_agree(const struct dg_numbered *a, const struct dg_numbere
     if (!of_a || !of_b)
         return true;
     read_text(of_a, a, &in_a);
-    if (in_a.unsure || is_empty(&in_a.said)) /* as a rule, and b need not be read */
+    if (in_a.unsure || is_empty(&in_a.said)) /* the usual case: b need not be read */
         return true;
     read_text(of_b, b, &in_b);
     return in_b.unsure || !says_more(&in_a, &in_b) || !says_more(&in_b, &in_a);
@@ -285,23 +290,27 @@ static bool may_begin(const char *s, size_t n)
     return n >= 3 && strstr(starts, first);
 }
 
-/* Reads the number that s[n] begins with; returns its end, 0: there is none. */
-static size_t read_first(const struct language *l, const char *s, size_t n, unsigned *value)
+/* Reads the words of s[n]; false: it does not begin with a number. */
+static bool read_start(const char *s, size_t n, struct words *w)
 {
-    struct words w;
+    const struct dg_numbered text = {.s = s, .n = n};
+    return may_begin(s, n) && read_words(&text, w) && w->n > 0 && w->list[0].s == s;
+}
+
+/* Reads the number that s[n], whose words are w, begins with; returns its end, 0: there is none. */
+static size_t read_first(
+    const struct language *l, const struct words *w, const char *s, size_t n, unsigned *value)
+{
     bool unsure;
     unsigned more;
-    const struct dg_numbered text = {s, n, l->code};
-    if (!may_begin(s, n) || !read_words(&text, &w) || w.n == 0 || w.list[0].s != s)
-        return 0;
-    const size_t words = l->read(&w, 0, value, &unsure);
+    const size_t words = l->read(w, 0, value, &unsure);
     if (words == 0 || unsure || *value <= 12)
         return 0;
     /* "twenty-year-old", "nineteen fifty" */
-    const size_t end = (size_t)(w.list[words - 1].s + w.list[words - 1].n - s);
+    const size_t end = (size_t)(w->list[words - 1].s + w->list[words - 1].n - s);
     if (end < n && s[end] == '-')
         return 0;
-    return is_joined(&w, words) && l->read(&w, words, &more, &unsure) ? 0 : end;
+    return is_joined(w, words) && l->read(w, words, &more, &unsure) ? 0 : end;
 }
 
 /* True if the word before byte `at` is a number, too: "nineteen fifty". */
@@ -321,9 +330,12 @@ size_t dg_spelt_number_end(const char *s, size_t at, size_t end)
 {
     enum { BEFORE = 14, AFTER = 10 }; /* bytes */
     const size_t n = end - at < LONGEST ? end - at : LONGEST, before = at < BEFORE ? at : BEFORE;
-    for (size_t i = 0; i < sizeof languages / sizeof *languages && may_begin(s + at, n); i++) {
+    struct words w;
+    if (!read_start(s + at, n, &w))
+        return at;
+    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
         unsigned value;
-        const size_t to = read_first(&languages[i], s + at, n, &value),
+        const size_t to = read_first(&languages[i], &w, s + at, n, &value),
                      after = n - to < AFTER ? n - to : AFTER;
         if (to > 0)
             return has_large(s + at - before, before) || has_large(s + at + to, after) ||
@@ -337,10 +349,13 @@ size_t dg_spelt_number_end(const char *s, size_t at, size_t end)
 
 unsigned dg_spelt_number_value(const char *language, const char *s, size_t n)
 {
+    struct words w;
+    if (!read_start(s, n, &w))
+        return 0;
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
         unsigned value;
-        if ((!language || dg_language_same(language, languages[i].code)) && n > 0 &&
-            read_first(&languages[i], s, n, &value) == n)
+        if ((!language || dg_language_same(language, languages[i].code)) &&
+            read_first(&languages[i], &w, s, n, &value) == n)
             return value;
     }
     return 0;

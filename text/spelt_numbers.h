@@ -7,7 +7,7 @@
 #include "text/numbers.h"
 
 /* The end of a number from 13 to 99 that s spells out at byte `at`, in any of the languages; `at`:
- * none begins there. The byte before is of no word. Not part of a larger number, an ordinal or a
+ * none begins there. No letter precedes byte `at`. Not part of a larger number, an ordinal or a
  * year ("two hundred and fifty", "twenty-first", "nineteen fifty"), nor an hour ("vingt heures").
  */
 size_t dg_spelt_number_end(const char *s, size_t at, size_t end);
@@ -19,10 +19,9 @@ bool dg_spelt_number_is_of(const char *language);
 /* Append a value from 13 to 99 as words; nothing if the language is none of these. */
 void dg_spelt_number_write(const char *language, unsigned value, struct dg_buffer *out);
 
-/* False if a spells a number from 2 on out that b has neither as a word nor in digits, and b one
- * that a lacks in the same way: "forty-seven dogs" and "vierundsiebzig Hunde". True for ordinals,
- * for texts with words for hundreds and more, and unless both languages are English, German or
- * French. */
+/* False if each of a and b spells out a number of 2 or more that the other has neither in words nor
+ * in digits: "forty-seven dogs" and "vierundsiebzig Hunde". True for ordinals, for texts with words
+ * for hundreds and more, and unless both languages are English, German or French. */
 bool dg_spelt_numbers_agree(const struct dg_numbered *a, const struct dg_numbered *b);
 
 #endif

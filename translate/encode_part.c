@@ -1,7 +1,6 @@
 /* One part of a text -> ids (hop 4 of ARCHITECTURE.md). */
-#include "text/amount.h"
 #include "text/letter_case.h"
-#include "text/spelt_numbers.h"
+#include "text/protected.h"
 #include "text/tree/treebank_words.h"
 #include "text/utf8.h"
 #include "translate/capitals.h"
@@ -121,9 +120,7 @@ bool dg_job_answer_is_free(const struct dg_job *j)
     return j->begun || !(j->options.prefix || j->options.first_as_it_is);
 }
 
-/* True if s[n] has a letter outside its protected spans, or in an amount of money or a spelt
- * number.
- */
+/* True if s[n] has a letter outside its protected spans, or in an amount or a spelt number. */
 static bool has_words(const struct dg_job *j, const struct dg_part *p, const char *s, size_t n)
 {
     size_t at = 0;
@@ -134,8 +131,7 @@ static bool has_words(const struct dg_job *j, const struct dg_part *p, const cha
         const char *const span = j->text + mark->begin;
         const size_t len = mark->end - mark->begin;
         if (dg_utf8_has_letter(s + at, mark->at - at) ||
-            (dg_amount_is(span, len) && dg_utf8_has_letter(span, len)) ||
-            dg_spelt_number_value(NULL, span, len))
+            (dg_protected_is_quantity(span, len) && dg_utf8_has_letter(span, len)))
             return true;
         at = mark->at + mark->len;
     }

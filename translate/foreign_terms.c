@@ -1,8 +1,7 @@
 /* Foreign words that a glossary translates are not protected. */
-#include "text/amount.h"
 #include "text/foreign.h"
 #include "text/identifier.h"
-#include "text/spelt_numbers.h"
+#include "text/protected.h"
 #include "text/utf8.h"
 #include "translate/terms.h"
 
@@ -16,8 +15,7 @@ static bool is_foreign(const struct dg_job *j, const struct dg_part *p, const st
     const size_t end = m->at + m->len;
     return m->end - m->begin == m->len &&
            (dg_foreign_end(j->t->alphabet, p->shown, m->at, end) == end ||
-               dg_amount_is(p->shown + m->at, m->len) ||
-               dg_spelt_number_value(NULL, p->shown + m->at, m->len) ||
+               dg_protected_is_quantity(p->shown + m->at, m->len) ||
                dg_identifier_name_end(p->shown, m->at, end) == end);
 }
 

@@ -163,8 +163,8 @@ static void translate(struct answer *a, struct hour *x)
         snprintf(written, sizeof written, "%d%s%.2s Uhr", day, on_the_hour ? "" : ":",
             on_the_hour ? "" : x->minutes);
     size_t end = x->sign_end;
-    end +=
-        end + 1 < a->side.n && a->side.s[end] == '.'; /* of "a.m.", unless it ends the sentence */
+    /* the last "." of "a.m.", unless it ends the text; one after "am" ends a sentence */
+    end += a->side.s[x->sign + 1] == '.' && end + 1 < a->side.n && a->side.s[end] == '.';
     splice(a, x->begin, end, written, &x->end);
 }
 

@@ -42,27 +42,33 @@ static bool is_unreadable(const struct dg_job *j, const struct dg_part *p, const
                dg_number_read(source, s, m->len, &x));
 }
 
-void dg_span_marks_leave_numbers(const struct dg_job *j, struct dg_part *p)
+/* True if mark m is a spelt number, or an amount whose signs the model knows. */
+static bool is_known(const struct dg_job *j, const struct dg_part *p, const struct dg_mark *m)
+{
+    const char *const s = p->shown + m->at;
+    return (dg_amount_is(s, m->len) && !dg_foreign_end(j->t->alphabet, s, 0, m->len)) ||
+           dg_spelt_number_value(NULL, s, m->len);
+}
+
+/* Remove the protected marks that pass the test. */
+static void leave(const struct dg_job *j, struct dg_part *p,
+    bool (*test)(const struct dg_job *, const struct dg_part *, const struct dg_mark *))
 {
     size_t kept = 0;
     for (size_t i = 0; i < p->n_marks; i++)
-        if (p->marks[i].kind != DG_MARK_PROTECTED || !is_unreadable(j, p, &p->marks[i]))
+        if (p->marks[i].kind != DG_MARK_PROTECTED || !test(j, p, &p->marks[i]))
             p->marks[kept++] = p->marks[i];
     p->n_marks = kept;
 }
 
+void dg_span_marks_leave_numbers(const struct dg_job *j, struct dg_part *p)
+{
+    leave(j, p, is_unreadable);
+}
+
 void dg_span_marks_leave_amounts(const struct dg_job *j, struct dg_part *p)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < p->n_marks; i++) {
-        const struct dg_mark *m = &p->marks[i];
-        const char *const s = p->shown + m->at;
-        const bool is_known =
-            dg_amount_is(s, m->len) && !dg_foreign_end(j->t->alphabet, s, 0, m->len);
-        if (m->kind != DG_MARK_PROTECTED || !(is_known || dg_spelt_number_value(NULL, s, m->len)))
-            p->marks[kept++] = *m;
-    }
-    p->n_marks = kept;
+    leave(j, p, is_known);
 }
 
 /* True if nothing to translate is between mark m and the one before it: they touch, as in "%d%%",

@@ -7,8 +7,8 @@
  *     Write to {name} at https://x.org.   shown as   Write to XX1 at XX2.
  *
  * layout/ then finds the stand-ins in the answer and writes the spans' bytes in their place, each
- * exactly once: this file removes the repetition of one that the model produced twice; layout/
- * places one that the model dropped by attention. */
+ * exactly once: stand_in_answer.c removes the repetition of one that the model produced twice;
+ * layout/ places one that the model dropped by attention. */
 #include "translate/stand_in.h"
 
 #include "text/amount.h"
@@ -106,7 +106,7 @@ static bool opens_sentence(const struct dg_part *p, const struct dg_mark *m)
            dg_scan_is_upper(dg_scan_peek(p->shown, end, p->shown_len));
 }
 
-/* True if the span is nothing to read, such as the bell, U+0007. */
+/* True if the span has only control characters, such as the bell, U+0007. */
 static bool is_control(const char *s, size_t n)
 {
     size_t i = 0;
@@ -125,8 +125,9 @@ static bool parts_words(const struct dg_part *p, const struct dg_mark *m)
 }
 
 /* Text for mark m in place of its letters: the name of its own stand-in; the digits of a spelt
- * number, of which the model writes the right forms around it; "" for one of a pair, and for a sign
- * attached to a word, which the model reads better without it; NULL: keep the letters. */
+ * number, to which the model fits the words around them; "" for a control character, for one of a
+ * pair, and for a sign attached to a word, which the model reads better without it; NULL: keep the
+ * letters. */
 static const char *text_for(const struct dg_translator *t, struct dg_part *p,
     const struct dg_mark *m, unsigned *number, char digits[DG_STAND_IN_NAME])
 {
@@ -217,8 +218,9 @@ static int write_shown(
         char digits[DG_STAND_IN_NAME];
         const char *name = named ? text_for(j->t, p, m, &number, digits) : NULL;
         const bool apart = name && name[0] && parts_words(p, m);
-        const size_t begin = b->len + (m->at - at), end = m->at + m->len;
+        const size_t end = m->at + m->len;
         dg_buffer_add(b, p->shown + at, m->at - at);
+        const size_t begin = b->len;
         dg_buffer_adds(b, apart ? " " : "");
         if (name)
             dg_buffer_adds(b, name);

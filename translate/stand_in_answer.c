@@ -1,5 +1,5 @@
-/* What an answer has of its sentence's stand-ins: each comes once, and the remains of others go.
- * One thread at a time per job. */
+/* Cleans an answer's stand-ins: keeps each once, and removes the remains of garbled names. One
+ * thread at a time per job. */
 #include "translate/stand_in.h"
 
 #include "translate/job_internal.h"
