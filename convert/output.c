@@ -100,7 +100,7 @@ int dg_convert_output_check_spm(const char *path, struct dg_error *err)
 struct dg_json *dg_convert_output_manifest(
     const char *name, const char *licence, const struct dg_config *c, struct dg_error *err)
 {
-    if (dg_bundle_check_text("name", name, err) ||
+    if (dg_bundle_check_name("name", name, err) ||
         (licence && dg_bundle_check_text("licence", licence, err)))
         return NULL;
     struct dg_json *m = dg_json_new_object();

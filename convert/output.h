@@ -37,12 +37,12 @@ int dg_convert_output_write(const struct dg_convert_bundle *b, struct dg_error *
 int dg_convert_output_check_spm(const char *path, struct dg_error *err);
 
 /* Make a manifest with format, name, licence (unless NULL), model and decoding, and an empty
- * "files"; NULL when memory is out or a manifest does not take a text. */
+ * "files". NULL: err has DG_EINVAL (a manifest takes no such name or licence) or DG_ENOMEM. */
 struct dg_json *dg_convert_output_manifest(
     const char *name, const char *licence, const struct dg_config *c, struct dg_error *err);
 
 /* Add a pair of languages that the model translates, and the original format (NULL: not given
- * here). DG_EINVAL: a code is none. */
+ * here). DG_EINVAL: a code is no language tag. */
 int dg_convert_output_pair(struct dg_json *m, const char *source_lang, const char *target_lang,
     const char *from, struct dg_error *err);
 /* Add the original format to "training". */

@@ -70,7 +70,7 @@ static int check_together(const struct dragoman_options *o, struct dg_error *err
         return dg_error_field(err, DG_EINVAL, "format", "tokens have no format");
     if (!(o->temperature >= 0))
         return dg_error_field(err, DG_EINVAL, "temperature",
-            "temperature %g: it is above 0 to sample, or 0", o->temperature);
+            "temperature is %g, must be 0 (search) or above 0 (sampling)", o->temperature);
     if (o->temperature > 0 && (o->beam_size > 1 || o->n_best > 1))
         return dg_error_field(err, DG_EINVAL, "temperature",
             "with a temperature one answer is drawn: beam_size and n_best must be 0 or 1");

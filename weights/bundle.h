@@ -90,8 +90,9 @@ void dg_bundle_use_lists(struct dg_bundle *b, enum dg_list_use use);
 /* True if the shortlist is used for sentences of the i-th pair. */
 bool dg_bundle_pair_uses_list(const struct dg_bundle *b, size_t i);
 
-/* Check what is to become a manifest's text (a description, a licence) or language code. `field`:
- * the caller's name of it, for messages. DG_EINVAL: dg_bundle_seal would refuse it. */
+/* Check a bundle's name, a text (description, licence) or a language code for a manifest. `field`:
+ * the caller's name of it, for messages. DG_EINVAL: dg_bundle_seal would refuse the manifest. */
+int dg_bundle_check_name(const char *field, const char *name, struct dg_error *err);
 int dg_bundle_check_text(const char *field, const char *text, struct dg_error *err);
 int dg_bundle_check_language(const char *field, const char *code, struct dg_error *err);
 

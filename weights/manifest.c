@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MAX_NAME 255
 #define MAX_TEXT 4096
 #define MAX_PAIRS 50000
 #define MAX_RESERVED 64
@@ -49,6 +50,11 @@ static int check_characters(
 static int check_text(const char *field, const char *s, size_t max, struct dg_error *err)
 {
     return check_characters("manifest: ", field, s, max, err);
+}
+
+int dg_bundle_check_name(const char *field, const char *name, struct dg_error *err)
+{
+    return check_characters("", field, name, MAX_NAME, err);
 }
 
 int dg_bundle_check_text(const char *field, const char *text, struct dg_error *err)
@@ -294,7 +300,7 @@ static int check_shortlist(const struct dg_json *m, struct dg_error *err)
 
 static int check_texts(const struct manifest *m, struct dg_error *err)
 {
-    int rc = check_text("name", m->name, 255, err);
+    int rc = check_text("name", m->name, MAX_NAME, err);
     if (!rc && m->description)
         rc = check_text("description", m->description, MAX_TEXT, err);
     if (!rc && m->licence)

@@ -244,7 +244,7 @@ static int start_manifest(struct job *j, struct dg_error *err)
     for (char *comma = name; (comma = strchr(comma, ','));)
         *comma = '-';
     j->manifest = dg_convert_output_manifest(o->name ? o->name : name, o->licence, &j->config, err);
-    return j->manifest ? write_languages(j, err) : DG_ENOMEM;
+    return j->manifest ? write_languages(j, err) : err ? err->code : DG_ENOMEM;
 }
 
 static int add_tensors(void *job, struct dg_weights_writer *w, struct dg_error *err)

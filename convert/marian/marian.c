@@ -175,9 +175,10 @@ static int start_manifest(struct job *j, struct dg_error *err)
     for (char *comma = name; (comma = strchr(comma, ','));)
         *comma = '-';
     j->manifest = dg_convert_output_manifest(o->name ? o->name : name, o->licence, &j->config, err);
-    int rc = j->manifest ? dg_convert_tags_write(&j->source, o->source_lang, o->target_lang,
-                               "marian", j->manifest, err)
-                         : DG_ENOMEM;
+    if (!j->manifest)
+        return err ? err->code : DG_ENOMEM;
+    int rc = dg_convert_tags_write(
+        &j->source, o->source_lang, o->target_lang, "marian", j->manifest, err);
     if (rc)
         return rc;
     if (j->options.alignment_layer) { /* Marian trains and uses only the layer's first head */

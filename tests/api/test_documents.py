@@ -2,7 +2,6 @@
 import concurrent.futures
 import contextlib
 import io
-import json
 import os
 import shutil
 import signal
@@ -18,6 +17,7 @@ import requests
 import conftest
 from conftest import CLI, PATIENCE, Server
 from test_batch import counter
+from test_keys import add
 
 BUNDLES = os.path.join(conftest.ROOT, "weights", "bundles")
 TEXT, GERMAN = "Two dogs play in the snow.\n\nA girl is smiling.\n", "Zwei Hunde spielen im Schnee.\n\nEin Mädchen lächelt.\n"
@@ -340,7 +340,7 @@ def test_while_the_models_load(tmp_path):
 def test_a_request_while_the_models_load_is_none_of_its_key(tmp_path):
     """It counted in the key's rate: a client that tried again until the server was ready got 429 then."""
     keys = str(tmp_path / "keys.db")
-    key = json.loads(subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "a", "--requests-per-minute", "1", "--json"], capture_output=True, check=True).stdout)["key"]
+    key = add(keys, "--requests-per-minute", "1")["key"]
     text = {"json": {"text": TEXT, "source": "en", "target": "de"}, "headers": {"X-API-Key": key}, "timeout": PATIENCE}
     with contextlib.ExitStack() as stack:
         with models_that_load(tmp_path) as bundle:

@@ -349,7 +349,7 @@ def test_nothing_is_fetched_from_elsewhere(page, bundled):
 
 
 def test_the_page_names_its_modules_before_they_are_asked_for(page):
-    """So that a slow network carries them at once: each module was asked for when one that needs it had come."""
+    """The browser then fetches all modules at once; it requested each only after the module that imports it had arrived."""
     names = page.driver.execute_script("""
         return [[...document.querySelectorAll('link[rel=modulepreload]')].map((l) => l.href),
                 performance.getEntriesByType('resource').map((e) => e.name).filter((n) => n.endsWith('.js') && !n.endsWith('/app.js'))];""")

@@ -56,7 +56,7 @@ def test_a_text_that_a_file_replaced_comes_back(page, movie, undo):
 
 
 def test_the_file_that_was_chosen_last_is_shown(page, bundled, tmp_path):
-    """A large file was read when a small one, chosen after it, was there already, and took its place."""
+    """A large file that was still being read replaced a small one that was chosen after it."""
     page.driver.execute_script("""
         const real = File.prototype.arrayBuffer;
         File.prototype.arrayBuffer = async function () {

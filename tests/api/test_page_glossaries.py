@@ -1,11 +1,11 @@
 """Glossaries on the web page of a server that keeps them (--collections): they are chosen for translations, made, changed and deleted."""
 import codecs
-import subprocess
 
 import pytest
 import requests
 
-from conftest import CLI, PATIENCE, Server
+from conftest import PATIENCE, Server
+from test_keys import add as add_key
 from web_page import BUNDLES, Keys, Page, axe, bundled, chrome, expected, phone, pressed, sent, sideways, tab_to  # noqa: F401
 
 TEXT = "Two dogs play in the snow."
@@ -270,7 +270,7 @@ def test_the_keyboard_is_enough_and_a_phone_wide_enough(page, keeping):
 def test_a_glossary_of_all_is_read_only_for_a_key(chrome, tmp_path):  # noqa: F811
     """One that was made before the server had keys can be used, but only the server's owner can change it."""
     keys, kept = str(tmp_path / "keys.db"), str(tmp_path / "c.db")
-    key = subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "page"], capture_output=True, text=True, check=True).stdout.split()[-1]
+    key = add_key(keys)["key"]
     with Server(BUNDLES, "--collections", kept) as server:
         pets = made(server, "pets", {"snow": "Neuschnee"})
     with Server(BUNDLES, "--collections", kept, "--keys", keys) as server:

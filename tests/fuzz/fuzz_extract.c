@@ -54,8 +54,8 @@ static struct input make_input(const uint8_t *data, size_t size)
     return in;
 }
 
-/* Changes the words; tags, references, the characters between words and, if `braces` is set, what
- * is in braces stay. */
+/* Changes the words, but no tags, references or characters between words; if `braces` is set, no
+ * text in braces either. */
 static char *other_words(const struct dg_extract_text *t, bool braces)
 {
     bool brace = false;

@@ -47,7 +47,7 @@ static void test_no_sets(void **state)
     assert_int_equal(dg_calibrate(&o, &c, &err), DG_EINVAL);
 }
 
-/* A pair's penalty replaces the one before, which goes if the pair has none of its own now. */
+/* A pair's new penalty replaces its old one; a pair without its own penalty loses the old one. */
 static void test_penalties_of_pairs(void **state)
 {
     (void)state;

@@ -573,11 +573,8 @@ def test_an_engine_is_found(tmp_path, user, daemon, engine):
         (tmp_path / name).write_text(f"#!/bin/sh\n{says}\n")
         (tmp_path / name).chmod(0o755)
     env = {k: v for k, v in os.environ.items() if k not in ("ENGINE", "KIND", "ARCH", "PORT")}
-    text = open(os.path.join(ROOT, "scripts", "container"), encoding="utf-8").read()
     (tmp_path / "scripts").mkdir()
-    script = tmp_path / "scripts/container"
-    script.write_text(text)
-    script.chmod(0o755)
+    script = shutil.copy(os.path.join(ROOT, "scripts", "container"), tmp_path / "scripts")
     for name, says in (("version", "echo 0.1.0"), ("deps", "exit 9"), ("emulator", "exit 0")):
         (tmp_path / "scripts" / name).write_text(f"#!/bin/sh\n{says}\n")
         (tmp_path / "scripts" / name).chmod(0o755)

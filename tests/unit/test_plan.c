@@ -58,7 +58,7 @@ static void test_refusal_says_whose_limit(void **state)
     assert_int_equal(dg_training_plan_check(&p, &err), 0);
 }
 
-/* A shortlist is learnt when training has given its memory back: it needs room of its own. */
+/* Training releases its memory before a shortlist is learnt: each must fit, not their sum. */
 static void test_shortlist(void **state)
 {
     (void)state;

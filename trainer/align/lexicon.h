@@ -32,8 +32,8 @@ enum { DG_LEXICON_PIECES = 200 }; /* per side: longer sentences say little about
  * take turns. */
 uint64_t dg_lexicon_draw(uint64_t i, uint64_t n, uint64_t all);
 
-/* Memory that dg_lexicon_new and dg_lexicon_translations take at most, about. Reads all pairs once.
- */
+/* Estimated peak memory of dg_lexicon_new and dg_lexicon_translations. Reads once each pair that
+ * dg_lexicon_new would. */
 size_t dg_lexicon_bytes(const struct dg_dataset *d, const struct dg_lexicon_options *o);
 
 struct dg_lexicon *dg_lexicon_new(const struct dg_dataset *d, const struct dg_lexicon_options *o);

@@ -95,12 +95,11 @@ enum dg_drop dg_prepare_held_out_as(
  * dropped for faults that the recipe must be wrong. */
 int dg_prepare_faults(const struct dg_recipe *r, const struct dg_recipe_file *f,
     const struct dg_prepare_count *c, struct dg_error *err);
-/* True if the line has a tab between other characters than white space, as a table's lines have.
- * Any thread. */
+/* True if the line has a tab between characters other than white space, as in a table. Any
+ * thread. */
 bool dg_prepare_has_columns(const char *line, size_t n);
-/* DG_EINVAL if more than half of a file's lines have columns: all of them would become one
- * sentence.
- */
+/* DG_EINVAL if more than half of a file's lines have columns and cleaning.max_dropped is below 1:
+ * cleaning would join each line's columns into one sentence. */
 int dg_prepare_columns(const struct dg_recipe *r, const char *file, uint64_t columns,
     uint64_t lines, struct dg_error *err);
 /* DG_EINVAL with count and example if most pairs of a dev or test file are certainly in other

@@ -25,8 +25,8 @@ static int read_text(struct dg_recipe *r, const struct dg_json *o, const char *w
     return 0;
 }
 
-/* Copies a language code, which the bundle's manifest must take: it is written after hours of
- * training. */
+/* Copies a language code. An invalid one is refused here: the manifest would refuse it only after
+ * hours of training. */
 static int read_language(struct dg_recipe *r, const struct dg_json *pair, const char *where,
     const char *key, const char **out, struct dg_error *err)
 {

@@ -24,7 +24,7 @@ static int check_name(const struct dg_recipe *r, struct dg_error *err)
     return 0;
 }
 
-/* The texts of the bundle's manifest, "": none. */
+/* Refuses texts that the bundle's manifest would refuse; an empty text is not written. */
 static int check_output(const struct dg_recipe *r, struct dg_error *err)
 {
     int rc = 0;

@@ -18,6 +18,13 @@ static bool too_long(const struct dg_config *c, double pieces)
     return 2 * pieces > c->target_vocab;
 }
 
+bool dg_bundle_list_wanted(
+    const struct dg_recipe *r, const struct dg_prepared *p, const struct dg_config *c)
+{
+    return r->validation.shortlist && dg_prepared_sets(p, "dev") &&
+           !too_long(c, DG_SHORTLIST_FREQUENT);
+}
+
 size_t dg_bundle_list_bytes(const struct dg_recipe *r, const struct dg_prepared *p,
     const struct dg_config *c, const struct dg_dataset *train)
 {
@@ -26,9 +33,7 @@ size_t dg_bundle_list_bytes(const struct dg_recipe *r, const struct dg_prepared 
         .source_eos = dg_prepared_eos(p),
         .target_eos = c->eos,
         .pairs = PAIRS};
-    const bool wanted = r->validation.shortlist && dg_prepared_sets(p, "dev") &&
-                        !too_long(c, DG_SHORTLIST_FREQUENT);
-    return wanted ? dg_lexicon_bytes(train, &o) : 0;
+    return dg_bundle_list_wanted(r, p, c) ? dg_lexicon_bytes(train, &o) : 0;
 }
 
 /* Replace *decision by `now`, which it takes, and seal the bundle with it. */
@@ -99,8 +104,6 @@ int dg_bundle_list_add(
     struct dg_made_shortlist made;
     struct dg_json *measured = NULL;
     *decision = NULL;
-    if (too_long(o->e->config, DG_SHORTLIST_FREQUENT))
-        return 0;
     int rc = dg_shortlist_make(&m, &made, err);
     if (!rc && too_long(o->e->config, made.mean_rows)) {
         dg_trainlog_say(o->log, "shortlist: none: sentences would need %.0f of %u tokens",

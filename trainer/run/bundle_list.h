@@ -17,8 +17,12 @@ struct dg_bundle_list {
     const volatile int *stop;
 };
 
-/* Memory that learning the list of a run takes, about, once training has given its own back; 0: the
- * recipe or the prepared data want no list. */
+/* True if the recipe asks for a list, the data have a dev set to measure it on, and the vocabulary
+ * is large enough for one. */
+bool dg_bundle_list_wanted(
+    const struct dg_recipe *r, const struct dg_prepared *p, const struct dg_config *c);
+/* Estimated memory for learning a run's list, after training has released its own; 0: no list is
+ * wanted. */
 size_t dg_bundle_list_bytes(const struct dg_recipe *r, const struct dg_prepared *p,
     const struct dg_config *c, const struct dg_dataset *train);
 

@@ -173,7 +173,7 @@ static int export_average(const struct source *s, const struct choice *c, struct
         if (!rc)
             rc = dg_export_seal(&e, err);
     }
-    if (!rc && s->scores && s->recipe->validation.shortlist && dg_prepared_sets(s->prepared, "dev"))
+    if (!rc && s->scores && dg_bundle_list_wanted(s->recipe, s->prepared, s->config))
         rc = dg_bundle_list_add(
             &(struct dg_bundle_list){.e = &e, .log = s->log, .stop = s->stop}, &decision, err);
     if (!rc && s->scores) {

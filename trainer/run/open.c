@@ -189,10 +189,15 @@ static int try_bf16(struct dg_run *r, const char *device, bool *faster, struct d
 }
 
 /* Runs before the data is prepared, which may take hours. */
+const char *dg_run_device_word(const char *device)
+{
+    return device || getenv("DRAGOMAN_DEVICE") ? device : "cpu";
+}
+
 int dg_run_device(struct dg_run *r, struct dg_error *err)
 {
     const char *asked = r->o->precision ? r->o->precision : getenv("DRAGOMAN_PRECISION"),
-               *device = r->o->device || getenv("DRAGOMAN_DEVICE") ? r->o->device : "cpu",
+               *device = dg_run_device_word(r->o->device),
                *precision = asked && *asked ? asked : NULL;
     bool faster;
     int rc = precision ? 0 : begun_precision(r, &precision, err);

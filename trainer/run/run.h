@@ -14,6 +14,9 @@
 #include "trainer/recipe/recipe.h"
 #include "trainer/update/step.h"
 
+/* The device that a run asks for: `device`; without one, DRAGOMAN_DEVICE (NULL), else "cpu". */
+const char *dg_run_device_word(const char *device);
+
 struct dg_run_options {
     const char *dir;
     /* NULL: dir/data */

@@ -17,8 +17,8 @@ struct dg_training_plan {
     size_t weights, optimizer, gradients, activations;
     /* for a second copy of the weights and the search's caches, or for averaging */
     size_t validation;
-    /* for learning a shortlist after training, which has given its memory back; 0: none is made.
-     * The caller sets it: dg_bundle_list_bytes */
+    /* for learning a shortlist after training has released its memory; 0: none is made. Set by the
+     * caller: dg_bundle_list_bytes */
     size_t list;
     /* needed by this process; limit of the machine, its control group, ulimit or the device */
     size_t total, available;

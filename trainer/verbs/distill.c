@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "kernels/device.h"
 #include "trainer/data/corpus.h"
+#include "trainer/run/run.h"
 #include "trainer/synthetic/growing.h"
 #include "trainer/verbs/stop.h"
 #include "trainer/verbs/synthetic.h"
@@ -240,11 +241,11 @@ static void free_distillation(struct distillation *d)
     dg_synthetic_model_free(&d->teacher);
 }
 
-/* Refuses a --device or --precision that the run would refuse once all text is translated. */
+/* Refuses now a device or precision that the run would refuse after all text is translated. */
 static int check_device(const struct dg_args *a, struct dg_error *err)
 {
     const struct dg_device_options wish = {
-        .device = a->device ? a->device : "cpu", .precision = a->precision};
+        .device = dg_run_device_word(a->device), .precision = a->precision};
     struct dg_device device;
     return dg_device_choose(&wish, &device, err);
 }
