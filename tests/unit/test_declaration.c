@@ -58,6 +58,8 @@ static const struct {
     /* The language of a page; not that of a part, nor another country's. */
     {"a.html", "UTF-8", "<html lang=\"en-US\" XML:lang = 'en'><p lang=en>dog</p></html>",
         "<html lang=\"de\" XML:lang = 'de'><p lang=en>dög</p></html>"},
+    {"a.html", "UTF-8", "<html lang=\"{{ page.lang }}\"><p>dog</p></html>",
+        "<html lang=\"{{ page.lang }}\"><p>dög</p></html>"},
     {"a.html", "UTF-16LE", "<HTML lang=en><p>dog</p>", "<HTML lang=de><p>dög</p>"},
     {"a.html", "UTF-8", "<html lang=de-AT><htmls lang=en><p>dog</p>",
         "<html lang=de-AT><htmls lang=en><p>dög</p>"},

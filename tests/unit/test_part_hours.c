@@ -39,6 +39,7 @@ static void to_24_hours(void **state)
     expect(to_french, "at 9:30 p.m.", "à 9:30 p.m.", "à 21 h 30.");
     expect(to_german, "at 12 a.m.", "um 12 Uhr", "um 0 Uhr");
     expect(to_french, "from 9.30 pm to 11 pm", "de 9 h 30 à 23 h", "de 21 h 30 à 23 h");
+    expect(to_german, "Come at 9am.", "Komm um 9am.", "Komm um 9 Uhr.");
     expect(to_french, "AT 9 AM", "À 21 H", "À 9 H");
 }
 

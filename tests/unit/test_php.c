@@ -60,6 +60,8 @@ static const struct example cases[] = {
         "'a' => 'dog',\n"
         "<?php $l[\"k\"] = \"DOG\";",
         false},
+    {"names.php", "<?php return ['a' => \"one $été dog\", 'b' => \"dog\"];",
+        "<?php return ['a' => \"one $été dog\", 'b' => \"DOG\"];", false},
     {"icu.php", "<?php return ['n' => '{n, plural, one {# dog} other {# dog\\'s}}'];",
         "<?php return ['n' => '{n, plural, one {# DOG} other {# DOG\\'S}}'];", false},
     {"a.php", "<p>a dog</p><?php ['dog']", "<p>a dog</p><?php ['DOG']", false},

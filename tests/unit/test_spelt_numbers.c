@@ -26,6 +26,7 @@ static void other_numbers(void **state)
     expect(false, "fr", "quatre-vingt-dix-neuf chiens", "en", "eighty-nine dogs");
     expect(false, "fr", "soixante et onze chiens", "de", "einundsechzig Hunde");
     expect(false, "de", "zwei Hunde und drei Katzen", "en", "two dogs and four cats");
+    expect(false, "en", "forty-seven dogs, 10047 cats", "de", "vierundsiebzig Hunde, 10047 Katzen");
     expect(false, "en", "seventeen cats", "de-CH", "SIEBZIG Katzen");
 }
 
