@@ -74,12 +74,7 @@ static int add(
         .markup = &strings,
         .writing = DG_WRITE_ESCAPED,
         .escapes = DG_ESCAPES_JSON};
-    struct dg_buffer text;
-    dg_buffer_init(&text);
-    dg_escapes_read(DG_ESCAPES_JSON, p->s + begin, end - begin, &text);
-    int rc = dg_program_string_add(x, p, like, &text, NULL, err);
-    dg_buffer_deinit(&text);
-    return rc;
+    return dg_program_string_add_escaped(x, p, like, err);
 }
 
 /* Adds the language of an ARB file, which Flutter compares with the file's name. */

@@ -112,12 +112,7 @@ static int add(
         .markup = &apple,
         .writing = DG_WRITE_ESCAPED,
         .escapes = DG_ESCAPES_C};
-    struct dg_buffer text;
-    dg_buffer_init(&text);
-    dg_escapes_read(DG_ESCAPES_C, p->s + begin, end - begin, &text);
-    int rc = dg_program_string_add(x, p, like, &text, NULL, err);
-    dg_buffer_deinit(&text);
-    return rc;
+    return dg_program_string_add_escaped(x, p, like, err);
 }
 
 static size_t comment_end(const char *s, size_t n, size_t at)

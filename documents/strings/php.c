@@ -136,14 +136,9 @@ static int add(struct reader *r, size_t begin, size_t end, struct dg_error *err)
         .markup = &strings,
         .writing = DG_WRITE_ESCAPED,
         .escapes = doubled ? DG_ESCAPES_PHP_DOUBLE : DG_ESCAPES_PHP_SINGLE};
-    struct dg_buffer text;
     if (doubled && has_code(s + like.begin, like.end - like.begin))
         return DG_OK;
-    dg_buffer_init(&text);
-    dg_escapes_read(like.escapes, s + like.begin, like.end - like.begin, &text);
-    const int rc = dg_program_string_add(r->x, r->p, like, &text, NULL, err);
-    dg_buffer_deinit(&text);
-    return rc;
+    return dg_program_string_add_escaped(r->x, r->p, like, err);
 }
 
 /* Reads the string at *at: it is a text if it is a whole value. */

@@ -98,3 +98,14 @@ int dg_program_string_add(struct dg_extract *x, struct dg_extract_part *p, struc
         *added = g;
     return rc;
 }
+
+int dg_program_string_add_escaped(
+    struct dg_extract *x, struct dg_extract_part *p, struct dg_segment like, struct dg_error *err)
+{
+    struct dg_buffer text;
+    dg_buffer_init(&text);
+    dg_escapes_read(like.escapes, p->s + like.begin, like.end - like.begin, &text);
+    const int rc = dg_program_string_add(x, p, like, &text, NULL, err);
+    dg_buffer_deinit(&text);
+    return rc;
+}

@@ -11,7 +11,11 @@
 int dg_program_string_add(struct dg_extract *x, struct dg_extract_part *p, struct dg_segment like,
     const struct dg_buffer *text, struct dg_segment **added, struct dg_error *err);
 
-/* The same for a string that is no ICU message. */
+/* The same for the string that like's bytes of the file are, read as like.escapes says. */
+int dg_program_string_add_escaped(
+    struct dg_extract *x, struct dg_extract_part *p, struct dg_segment like, struct dg_error *err);
+
+/* As dg_program_string_add, for a string that is no ICU message. */
 int dg_program_string_add_text(struct dg_extract *x, struct dg_extract_part *p,
     struct dg_segment like, const struct dg_buffer *text, struct dg_segment **added,
     struct dg_error *err);
