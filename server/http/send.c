@@ -51,9 +51,9 @@ static void compress(struct dg_http_exchange *x)
     x->coding = dg_compress_name(coding);
 }
 
-/* Count a large reply in the memory that all of them share: slow readers keep their replies in
- * memory, and many downloads of a large document would exhaust it. Over the limit, the reply
- * becomes a 503. */
+/* Reserve memory for a large reply from the limit that all large replies share: a reply stays in
+ * memory until its client has read it, and many slow downloads of a large document would exhaust
+ * memory. Above the limit, the reply becomes a 503. */
 static void reserve(struct dg_http_exchange *x)
 {
     struct dg_http *http = x->http;

@@ -8,11 +8,11 @@
  * Sentences of the message without such an argument are left beside it, and everything but words
  * stays, byte for byte. In a sentence, other arguments are shown as {name}. The number of a plural
  * is shown so, and in a second sentence as a number ("5 dogs"), whose answer is written if it has
- * that; an ordinal only as a number ("22nd"). Categories that the target language has and a plural
- * lacks get branches from its branch "other" and a number of theirs ("3 dogs" for "few" in
- * Russian); where the answer does not have it, ICU takes "other".
- * A message stays as it is where that is not safe: it has more than 32 forms, or arguments within
- * arguments deeper than 6; "#" cannot be written where it has to be; a translation lacks a
+ * that; an ordinal only as a number ("22nd"). If a plural lacks a category of the target language,
+ * a branch is added for it: the branch "other", translated with a number of that category ("3 dogs"
+ * for "few" in Russian). If the answer lacks this number, no branch is added, and ICU takes
+ * "other". A message stays as it is where that is not safe: it has more than 32 forms, or arguments
+ * within arguments deeper than 6; "#" cannot be written where it has to be; a translation lacks a
  * placeholder. Any thread. Only for documents/. */
 #ifndef DG_DOCUMENTS_STRINGS_FORMS_FORMS_H
 #define DG_DOCUMENTS_STRINGS_FORMS_FORMS_H
