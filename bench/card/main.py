@@ -52,6 +52,20 @@ def translate(a, bundle, source, target, lines):
     return answers, cpu, wall
 
 
+def token_means(a, bundle, source, target, lines, translations):
+    """The mean log-probability of each translation's tokens."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for name, content in (("source", lines), ("target", translations)):
+            paths.append(os.path.join(folder, name))
+            with open(paths[-1], "w", encoding="utf-8") as f:
+                f.write("".join(x + "\n" for x in content))
+        done = subprocess.run([a.dragoman, "score", "--model", bundle, "--source-lang", source, "--target-lang", target,
+                               "--source", paths[0], "--target", paths[1]], capture_output=True, text=True, check=True)
+    scored = [line.split("\t") for line in done.stdout.splitlines()]
+    return [float(total) / len(tokens.split(" ")) for total, tokens in scored]
+
+
 def last_sign(text):
     return text.rstrip(" \u00a0\u202f\"'”“„»«’‘)]")[-1:]
 
@@ -107,7 +121,8 @@ def measure(a, bundle):
             result["scores"].setdefault(pair, {})[name] = score(a, bundle, name, source, target)
             print(f"{bundle} {pair} {name}: {result['scores'][pair][name]}", file=sys.stderr, flush=True)
             record.write(a.out, os.path.basename(path)[:-5], {".json": result})
-    result["ordinary"] = ordinary.measure(lambda source, target, lines: translate(a, bundle, source, target, lines)[0])
+    result["ordinary"] = ordinary.measure(lambda source, target, lines: translate(a, bundle, source, target, lines)[0],
+                                          lambda *pairs: token_means(a, bundle, *pairs))
     record.write(a.out, os.path.basename(path)[:-5], {".json": result})
     return result
 

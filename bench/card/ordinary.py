@@ -17,10 +17,15 @@ def rows(name):
         return [line.rstrip("\n").split("\t") for line in f]
 
 
-def measure(translate):
-    """[domain, source language, target language, text, translation, flags, judgement or None] for each sentence.
+DOUBTFUL = -0.8  # as in server/api/web/check.js
 
-    translate(source, target, texts) returns the objects that `dragoman translate --json` prints."""
+
+def measure(translate, score):
+    """[domain, source language, target language, text, translation, flags, judgement or None, reading back] for each sentence. The
+    last one is the mean log-probability of a token, in which the translation counts twice and the text, read back, once.
+
+    translate(source, target, texts) returns the objects that `dragoman translate --json` prints, score(source, target, texts,
+    translations) the mean log-probability of each translation's tokens."""
     judged = {tuple(r[1:]): int(r[0]) for r in rows("judgements.tsv")}
     groups = collections.defaultdict(list)
     for domain, source, target, text in rows("ordinary.tsv"):
@@ -28,9 +33,11 @@ def measure(translate):
     result = []
     for (source, target), sentences in groups.items():
         answers = translate(source, target, [text for _, text in sentences])
-        for (domain, text), answer in zip(sentences, answers):
-            said = answer["text"].replace("\t", " ").replace("\n", " ")
-            result.append([domain, source, target, text, said, answer["flags"], judged.get((source, target, text, said))])
+        says = [answer["text"].replace("\t", " ").replace("\n", " ") for answer in answers]
+        texts = [text for _, text in sentences]
+        there, back = score(source, target, texts, says), score(target, source, says, texts)
+        for (domain, text), answer, said, a, b in zip(sentences, answers, says, there, back):
+            result.append([domain, source, target, text, said, answer["flags"], judged.get((source, target, text, said)), (2 * a + b) / 3])
     return result
 
 
@@ -44,14 +51,17 @@ def share(part, whole):
 
 
 def report(result):
-    out = ["| 200 ordinary sentences | sentences | 2: usable | 1: understandable | 0: wrong | not judged | of the wrong ones flagged `low_confidence` |",
-           "|---|---|---|---|---|---|---|"]
+    out = ["| 200 ordinary sentences | sentences | 2: usable | 1: understandable | 0: wrong | not judged | wrong and flagged `low_confidence` | wrong and doubtful, read back |",
+           "|---|---|---|---|---|---|---|---|"]
     for domain in [*DOMAINS, "all"]:
         of = [r for r in result if domain in (r[0], "all")]
         count = collections.Counter(r[6] for r in of)
         wrong = [r for r in of if r[6] == 0]
-        flagged = sum("low_confidence" in r[5] for r in wrong)
-        out.append(f"| {domain} | {len(of)} | " + " | ".join(share(count[x], len(of)) for x in (2, 1, 0)) + f" | {count[None]} | {share(flagged, len(wrong))} |")
-    right = [r for r in result if r[6] == 2]
-    out += ["", f"Of the usable answers, {share(sum('low_confidence' in r[5] for r in right), len(right))} carry `low_confidence`, too."]
+        flagged, doubtful = sum("low_confidence" in r[5] for r in wrong), sum(r[7] < DOUBTFUL for r in wrong)
+        out.append(f"| {domain} | {len(of)} | " + " | ".join(share(count[x], len(of)) for x in (2, 1, 0)) + f" | {count[None]} | {share(flagged, len(wrong))} | {share(doubtful, len(wrong))} |")
+    out.append("")
+    for judgement, word in ((2, "usable"), (1, "understandable")):
+        of = [r for r in result if r[6] == judgement]
+        flagged, doubtful = sum("low_confidence" in r[5] for r in of), sum(r[7] < DOUBTFUL for r in of)
+        out.append(f"Of the {word} answers, {share(flagged, len(of))} are flagged `low_confidence`, and {share(doubtful, len(of))} are doubtful when read back.")
     return out

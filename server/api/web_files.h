@@ -15,6 +15,7 @@
     X(web_app_js, "app.js", "text/javascript; charset=utf-8")                                      \
     X(web_api_js, "api.js", "text/javascript; charset=utf-8")                                      \
     X(web_attention_js, "attention.js", "text/javascript; charset=utf-8")                          \
+    X(web_check_js, "check.js", "text/javascript; charset=utf-8")                                  \
     X(web_docs_css, "docs.css", "text/css; charset=utf-8")                                         \
     X(web_docs_js, "docs.js", "text/javascript; charset=utf-8")                                    \
     X(web_documents_js, "documents.js", "text/javascript; charset=utf-8")                          \

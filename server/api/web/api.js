@@ -148,6 +148,7 @@ export const status = (earlier) => get('v1/status' + (earlier ? '?earlier=true' 
 export const models = () => get('v1/models');
 export const detect = (text, signal) => post('v1/detect', {text}, signal);
 export const translate = (body, signal) => post('v1/translate', body, signal);
+export const score = (body, signal) => post('v1/score', body, signal);
 export const alternatives = (body, signal) => post('v1/alternatives', body, signal);
 export const attention = (body, signal) => post('v1/attention', body, signal);
 

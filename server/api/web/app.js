@@ -10,6 +10,7 @@ import {SentencePanel} from './sentence.js';
 import {History} from './history.js';
 import {Models} from './models.js';
 import {explain} from './flags.js';
+import {readBack} from './check.js';
 
 const $ = (id) => document.getElementById(id);
 const AUTO = 'auto', TYPING_MS = 600, STARTING_MS = 1000, MOST_MARKED = 20;
@@ -246,6 +247,30 @@ function busy(yes) {
 
 function ready(yes) {
   for (const id of ['copy', 'download', 'share']) $(id).disabled = !yes;
+  $('check').disabled = !yes || !bothWays(pair());
+}
+
+// Whether one model each translates there and back.
+const bothWays = ([a, b]) => [[a, b], [b, a]].every(([from, to]) => state.models.some((m) => m.source === from && m.target === to));
+
+// Mark the sentences that would hardly give the text if they were translated back. Another translation ends it.
+async function check() {
+  const {signal} = state.running, all = output.all();
+  let doubtful = 0;
+  say('Checking …');
+  try {
+    const n = await readBack(all, pair(), signal, $('status'), (span, wrong) => {
+      const others = span.entry.flags.filter((flag) => flag !== 'read_back');
+      output.set(span, span.textContent, wrong ? [...others, 'read_back'] : others);
+      doubtful += wrong;
+    });
+    const left = n < all.length ? `; ${all.length - n} could not be checked` : '';
+    say(`${counted(n, 'sentence')} checked: ${doubtful || 'none'} ${doubtful === 1 ? 'is' : 'are'} doubtful${left}`);
+    marks();
+    panel.refresh();
+  } catch (e) {
+    fail(e);
+  }
 }
 
 // Doubtful sentences, each with its reasons.
@@ -424,6 +449,7 @@ $('swap').addEventListener('click', swap);
 $('copy').addEventListener('click', () => copy(output.text(), 'Translation'));
 $('download').addEventListener('click', download);
 $('share').addEventListener('click', share);
+$('check').addEventListener('click', check);
 $('file').addEventListener('change', () => {
   const files = [...$('file').files];
   $('file').value = '';

@@ -1,4 +1,4 @@
-// Each flag of a sentence, explained in one sentence.
+// Each flag of a sentence, explained in one sentence. The server gives all but `read_back`, which is the page's own (check.js).
 
 const EXPLAINED = {
   length_limited: 'The translation reached its length limit and may be incomplete.',
@@ -9,6 +9,7 @@ const EXPLAINED = {
   markup_in_text: 'The text looks like HTML; choose HTML as its format.',
   repetition: 'The first translation repeated itself; this one was translated again without repetitions.',
   low_confidence: 'The model gives its own translation a low probability: check it.',
+  read_back: 'Translated back, this would hardly give the text: check it.',
   number_mismatch: 'A number of the text is missing in the translation or is there less often, or the other way round.',
   source_language_doubtful: 'The text looks like another language than the one chosen.',
   word_copied: 'A word of the text was copied, although it is not a name.',

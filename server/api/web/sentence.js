@@ -11,7 +11,7 @@ const CUE = '1\n00:00:00,000 --> 00:00:01,000\n';
 const around = (entry) => (entry.format === 'srt' ? CUE : /\n/.test(entry.source) ? entry.lead : '');
 // Whether a sentence, or a translation of it, may have marks of its format in it: of wrapped text, quotation marks of its further lines.
 const MARKS = {text: null, wrapped: /\n[ \t]*>/};
-const marked = (entry, text) => {
+export const marked = (entry, text) => {
   const marks = entry.format in MARKS ? MARKS[entry.format] : /[<>&{}*_`~\\[\]|#]/;
   return Boolean(marks?.test(text));
 };
@@ -95,6 +95,11 @@ export class SentencePanel {
   // Scrolls to the panel, unless a word was selected by a second click: that would have met another word.
   shown() {
     if (document.getSelection().isCollapsed) $('sentence').scrollIntoView({block: 'nearest'});
+  }
+
+  // What is doubtful about sentences has changed.
+  refresh() {
+    if (this.entry) this.show_flags();
   }
 
   show_flags() {
