@@ -16,11 +16,13 @@
     X(web_api_js, "api.js", "text/javascript; charset=utf-8")                                      \
     X(web_attention_js, "attention.js", "text/javascript; charset=utf-8")                          \
     X(web_check_js, "check.js", "text/javascript; charset=utf-8")                                  \
+    X(web_de_js, "de.js", "text/javascript; charset=utf-8")                                        \
     X(web_docs_css, "docs.css", "text/css; charset=utf-8")                                         \
     X(web_docs_js, "docs.js", "text/javascript; charset=utf-8")                                    \
     X(web_documents_js, "documents.js", "text/javascript; charset=utf-8")                          \
     X(web_field_js, "field.js", "text/javascript; charset=utf-8")                                  \
     X(web_flags_js, "flags.js", "text/javascript; charset=utf-8")                                  \
+    X(web_fr_js, "fr.js", "text/javascript; charset=utf-8")                                        \
     X(web_glossaries_js, "glossaries.js", "text/javascript; charset=utf-8")                        \
     X(web_history_js, "history.js", "text/javascript; charset=utf-8")                              \
     X(web_kept_js, "kept.js", "text/javascript; charset=utf-8")                                    \
@@ -30,7 +32,8 @@
     X(web_sentence_js, "sentence.js", "text/javascript; charset=utf-8")                            \
     X(web_status_js, "status.js", "text/javascript; charset=utf-8")                                \
     X(web_tbx_js, "tbx.js", "text/javascript; charset=utf-8")                                      \
-    X(web_text_js, "text.js", "text/javascript; charset=utf-8")
+    X(web_text_js, "text.js", "text/javascript; charset=utf-8")                                    \
+    X(web_words_js, "words.js", "text/javascript; charset=utf-8")
 
 #define DG_WEB_DECLARE(name, file, type)                                                           \
     extern const unsigned char dg_##name[];                                                        \

@@ -20,7 +20,7 @@ def means(server, texts, translations, source, target):
 
 def check(page):
     page["check"].click()
-    page.until(lambda: " checked: " in page["status"].text)
+    page.until(lambda: " checked, " in page["status"].text)
     return page["status"].text
 
 
@@ -40,7 +40,7 @@ def test_sentences_that_do_not_lead_back_are_marked(page, bundled):
     assert 0 < len(wanted) < len(spans) // 2
     for _ in range(2):  # a second check says the same
         said = check(page)
-        assert flagged(page) == wanted and said == f"{len(spans)} sentences checked: {len(wanted)} are doubtful"
+        assert flagged(page) == wanted and said == f"{len(spans)} sentences checked, {len(wanted)} doubtful"
     assert all("flagged" in spans[i].get_attribute("class") for i in wanted)
     page.open_sentence(wanted[0])
     assert "Translated back, this would hardly give the text" in page["sentence-flags"].text
@@ -51,7 +51,7 @@ def test_a_sentence_that_is_open_says_what_the_check_found(page):
     page.translate("We ran out of milk, so I went to the shop around the corner.")
     page.open_sentence()
     before = page["sentence-flags"].text
-    assert check(page) == "1 sentence checked: 1 is doubtful"
+    assert check(page) == "1 sentence checked, 1 doubtful"
     assert before in page["sentence-flags"].text and "Translated back" in page["sentence-flags"].text
 
 
@@ -64,7 +64,7 @@ def test_another_text_ends_a_check(page):
     page.done()
     assert sum(url.endswith("/v1/score") for url, _ in sent(page.driver)) < 14  # two for each sixteen sentences
     assert page["status"].text.startswith("Done") and not flagged(page) and not page["error"].is_displayed()
-    assert check(page) == "2 sentences checked: none are doubtful"
+    assert check(page) == "2 sentences checked, none doubtful"
 
 
 def test_marks_are_not_checked(page):
@@ -73,7 +73,7 @@ def test_marks_are_not_checked(page):
     page.choose("target", "de")
     page.driver.execute_script("location.hash = new URLSearchParams({source: 'en', target: 'de', format: 'markdown', text: 'Two *dogs* play.\\n\\nA man sings.'})")
     page.done()
-    assert check(page) == "1 sentence checked: none are doubtful; 1 could not be checked"
+    assert check(page) == "1 sentence checked, none doubtful, 1 could not be checked"
 
 
 def test_there_is_no_check_without_the_way_back(page):

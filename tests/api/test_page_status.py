@@ -99,7 +99,7 @@ def test_a_page_says_how_long_the_server_is_up(chrome, bundled):
     chrome.get("about:blank")
     chrome.get(bundled.url("/status"))
     page.until(lambda: re.search(r"up for (\d+ seconds?|1 minute|\d+ minutes);", page["summary"].text))
-    said = chrome.execute_async_script("const [given, done] = arguments; import('/web/text.js').then((m) => done(given.map(m.duration)))", [s for s, _ in LENGTHS])
+    said = chrome.execute_async_script("const [given, done] = arguments; import('/web/status.js').then((m) => done(given.map(m.duration)))", [s for s, _ in LENGTHS])
     assert said == [words for _, words in LENGTHS]
 
 

@@ -92,7 +92,7 @@ def test_a_file_in_another_encoding_is_refused(page, tmp_path, encoded):
     (tmp_path / "old.txt").write_bytes(encoded)
     page["file"].send_keys(str(tmp_path / "old.txt"))
     page.until(lambda: page["error"].is_displayed())
-    assert page["error"].text == "old.txt cannot be read as text: it must be UTF-8, or UTF-16 with a byte order mark."
+    assert page["error"].text == "old.txt: It cannot be read as text: it must be UTF-8, or UTF-16 with a byte order mark."
     assert typed(page) == "Two dogs."
 
 

@@ -1,6 +1,7 @@
 // The server's API: one function for each endpoint this page uses. An error has the server's own sentence.
 
 import {session} from './kept.js';
+import {t} from './words.js';
 
 export class ApiError extends Error {
   constructor(status, code, message, field) {
@@ -26,7 +27,7 @@ export function useAdminKey() {
 
 // What a header can hold: at other characters, fetch throws before it asks.
 const KEY_CHARACTERS = /^[\x20-\x7e]+$/;
-export const NO_KEY = 'This is no API key: a key has ASCII characters alone.';
+export const NO_KEY = t`This is no API key: a key has ASCII characters alone.`;
 
 // Returns whether it can be a key. White space around it and signs that nobody sees come with a key that was copied.
 export function setKey(typed) {
@@ -64,27 +65,27 @@ async function arriving(what, code, sentence) {
   }
 }
 
-const CUT = 'The connection to the server was lost during the answer. The partial answer stays on the page; translate again when the server is back.';
+const CUT = t`The connection to the server was lost during the answer. The partial answer stays on the page; translate again when the server is back.`;
 const cut = (what) => arriving(what, 'cut', CUT);
 
 // Messages for the statuses that a proxy sends itself, with HTML instead of JSON.
 const BY_PROXY = {
-  413: 'A proxy in front of the server refuses requests of this size (413). Its administrator can raise the limit.',
-  502: 'A proxy in front of the server got no valid answer from it (502).',
-  504: 'A proxy in front of the server timed out before the server answered (504).',
+  413: t`A proxy in front of the server refuses requests of this size (413). Its administrator can raise the limit.`,
+  502: t`A proxy in front of the server got no valid answer from it (502).`,
+  504: t`A proxy in front of the server timed out before the server answered (504).`,
 };
 
 const send = (method, path, body, signal) => ask(path, {method, headers: headers(), body: body && JSON.stringify(body), signal});
 
 async function ask(path, request) {
-  const reply = await arriving(fetch(BASE + path, request), 'unreachable', 'The server does not answer. Is it running?');
+  const reply = await arriving(fetch(BASE + path, request), 'unreachable', t`The server does not answer. Is it running?`);
   if (reply.ok) return reply;
   let error = {};
   try {
     const content = await reply.json();
     error = content.error || content; // documents' routes say {message}
   } catch { /* not ours, a proxy's perhaps */ }
-  const failure = new ApiError(reply.status, error.code, error.message || BY_PROXY[reply.status] || `The server answered ${reply.status}.`, error.field);
+  const failure = new ApiError(reply.status, error.code, error.message || BY_PROXY[reply.status] || t`The server answered ${reply.status}.`, error.field);
   failure.retryAfter = Number(reply.headers.get('Retry-After')) || failure.retryAfter;
   throw failure;
 }
@@ -103,8 +104,8 @@ export const passing = (e) => ['overloaded', 'starting'].includes(e.code) || (e.
 // Whether no server answered: there is none, it went away meanwhile, or a proxy says so (of itself, without a code).
 export const away = (e) => ['unreachable', 'cut'].includes(e.code) || ([502, 504].includes(e.status) && !e.code);
 
-export const STARTING = 'The server is starting …';
-export const USED_UP = 'The requests of this minute are used up. Trying again …';
+export const STARTING = t`The server is starting …`;
+export const USED_UP = t`The requests of this minute are used up. Trying again …`;
 
 // By element that says why something waits: {n: how many wait, before: what it said, now: what it says}.
 const waiting = new WeakMap();
@@ -122,7 +123,7 @@ function sayWhy(place, why) {
   };
 }
 
-const reason = (e) => (e.status === 429 ? USED_UP : e.code === 'starting' ? STARTING : 'The server is busy. Trying again …');
+const reason = (e) => (e.status === 429 ? USED_UP : e.code === 'starting' ? STARTING : t`The server is busy. Trying again …`);
 
 // What is refused for a moment is asked again when the server says, for a while, or until its models are there; an element says
 // why meanwhile.

@@ -11,11 +11,14 @@ import {History} from './history.js';
 import {Models} from './models.js';
 import {explain} from './flags.js';
 import {readBack} from './check.js';
+import {localise, number, t} from './words.js';
+
+localise();
 
 const $ = (id) => document.getElementById(id);
 const AUTO = 'auto', TYPING_MS = 600, STARTING_MS = 1000, MOST_MARKED = 20;
 // As the formats are called to people.
-const FORMATS = {wrapped: 'wrapped text', markdown: 'Markdown', srt: 'subtitles', html: 'HTML'};
+const FORMATS = {wrapped: t`wrapped text`, markdown: 'Markdown', srt: t`subtitles`, html: 'HTML'};
 // translated: the text that the whole output translates, null while there is none.
 // reading: a token for the text file that was chosen last, null once another text is in the field. terms: the glossary and the revision
 // of its entries that the output was translated with. most: characters of a request. loading: a promise of that and of the languages.
@@ -83,7 +86,7 @@ async function load() {
   say('');
   const first = !$('target').length, [source, target] = ['source', 'target'].map((id) => $(id).value || local.get('dragoman-' + id));
   const codes = (side) => [...new Set(state.models.map((m) => m[side]))].sort((a, b) => languageName(a).localeCompare(languageName(b)));
-  options($('source'), [[AUTO, 'Detect language'], ...codes('source').map((c) => [c, languageName(c)])]);
+  options($('source'), [[AUTO, t`Detect language`], ...codes('source').map((c) => [c, languageName(c)])]);
   options($('target'), codes('target').map((c) => [c, languageName(c)]));
   choose($('source'), source || AUTO);
   choose($('target'), target || codes('target').find((c) => c !== 'en'));
@@ -156,7 +159,7 @@ async function detect(text, signal) {
   }
   const {detections: [d]} = await api.patiently(() => api.detect(begin(text, Math.min(2000, state.most)), signal), signal, $('status'));
   const name = languageName(d.language);
-  detected(d.language, d.confidence ? `Detected: ${name} (${d.confidence} %)` : `Not recognized: read as ${name}`);
+  detected(d.language, d.confidence ? t`Detected: ${name} (${d.confidence} %)` : t`Not recognized: read as ${name}`);
 }
 
 function detected(language, text) {
@@ -205,18 +208,18 @@ async function start() {
     glossaries.show();
     return;
   }
-  say('Translating …');
+  say(t`Translating …`);
   try {
     await state.loading;
     running.signal.throwIfAborted();
-    say('Translating …');
+    say(t`Translating …`);
     const begin = performance.now();
     await detect(text, running.signal);
     glossaries.show(); // for the languages of now
     await translate(text, running.signal, anew);
     if (state.running !== running) return;
     state.translated = text;
-    say(`Done in ${took(performance.now() - begin)}`);
+    say(t`Done in ${took(performance.now() - begin)}`);
     busy(false);
     ready(true);
     marks();
@@ -236,7 +239,7 @@ function stop() {
   output.stop();
   busy(false);
   marks();
-  say('Stopped. Press Translate to go on.');
+  say(t`Stopped. Press Translate to go on.`);
 }
 
 function busy(yes) {
@@ -257,15 +260,15 @@ const bothWays = ([a, b]) => [[a, b], [b, a]].every(([from, to]) => state.models
 async function check() {
   const {signal} = state.running, all = output.all();
   let doubtful = 0;
-  say('Checking …');
+  say(t`Checking …`);
   try {
     const n = await readBack(all, pair(), signal, $('status'), (span, wrong) => {
       const others = span.entry.flags.filter((flag) => flag !== 'read_back');
       output.set(span, span.textContent, wrong ? [...others, 'read_back'] : others);
       doubtful += wrong;
     });
-    const left = n < all.length ? `; ${all.length - n} could not be checked` : '';
-    say(`${counted(n, 'sentence')} checked: ${doubtful || 'none'} ${doubtful === 1 ? 'is' : 'are'} doubtful${left}`);
+    const left = n < all.length ? [t`${all.length - n} could not be checked`] : [];
+    say([t`${counted(n, 'sentence')} checked`, t`${doubtful || t`none`} doubtful`, ...left].join(', '));
     marks();
     panel.refresh();
   } catch (e) {
@@ -282,7 +285,7 @@ function marks() {
     const button = node('button', {type: 'button', dir: direction($('target').value), translate: 'no'}, begin(s.textContent, 90));
     button.addEventListener('click', () => output.choose(s));
     return node('li', {}, button, ' — ' + s.entry.flags.map(explain).join(' '));
-  }), ...(more > 0 ? [node('li', {}, `${counted(more, 'more sentence')} ${more === 1 ? 'is' : 'are'} underlined.`)] : []));
+  }), ...(more > 0 ? [node('li', {}, more === 1 ? t`One more sentence is underlined.` : t`${number(more)} more sentences are underlined.`)] : []));
 }
 
 // ---- tools
@@ -290,8 +293,8 @@ function marks() {
 // Characters as the server counts them, and what else is known of the text.
 function count() {
   const text = $('input').value, n = text ? codePoints(text).length : 0;
-  const parts = [n && counted(n, 'character'), field.file?.name].filter(Boolean);
-  $('count').textContent = parts.join(', ') + (n && field.format !== 'text' ? ` read as ${FORMATS[field.format]}` : '');
+  const parts = [n && counted(n, 'character'), field.file?.name].filter(Boolean).join(', ');
+  $('count').textContent = n && field.format !== 'text' ? t`${parts} read as ${FORMATS[field.format]}` : parts;
 }
 
 // Another text is in the field; languages: that it had, where it is there again.
@@ -335,7 +338,7 @@ async function upload(files) {
   try {
     read = decode(new Uint8Array(await file.arrayBuffer()));
   } catch {
-    fail(new Error(`${file.name} ${NOT_TEXT}.`));
+    fail(new Error(`${file.name}: ${NOT_TEXT}`));
     return;
   }
   if (state.reading !== reading) return; // another text came meanwhile
@@ -375,16 +378,16 @@ function download() {
   save(new Blob([mark + output.text().replaceAll('\n', end)], {type: 'text/plain;charset=utf-8'}), translatedName(name, $('target').value));
 }
 
-async function copy(text, what) {
+async function copy(text, done) {
   try {
     await navigator.clipboard.writeText(text);
   } catch { // without HTTPS browsers have no clipboard for pages, but still this
     if (!copySelection(text)) {
-      say('This browser does not allow the page to copy: select the text instead.');
+      say(t`This browser does not allow the page to copy: select the text instead.`);
       return;
     }
   }
-  say(`${what} copied`);
+  say(done);
 }
 
 function share() {
@@ -392,19 +395,20 @@ function share() {
   const format = field.format === 'text' ? {} : {format: field.format};
   const hash = new URLSearchParams({source: pair()[0], target: pair()[1], ...format, text: $('input').value});
   window.history.replaceState(null, '', '#' + hash);
-  copy(location.href, 'Link');
+  copy(location.href, t`Link copied`);
 }
 
 // The translation becomes the text, but only where it is the whole translation of what the text is now.
 function swap() {
   const [source, target] = pair();
   if (!source) {
-    say('Choose the language of the text first, or let a text be translated.');
+    say(t`Choose the language of the text first, or let a text be translated.`);
     return;
   }
-  const missing = [[$('source'), target, 'from'], [$('target'), source, 'to']].find(([select, code]) => !offers(select, code));
+  const missing = [[$('source'), target], [$('target'), source]].find(([select, code]) => !offers(select, code));
   if (missing) {
-    say(`No model translates ${missing[2]} ${languageName(missing[1])}`);
+    const name = languageName(missing[1]);
+    say(missing[0] === $('source') ? t`No model translates from ${name}` : t`No model translates to ${name}`);
     return;
   }
   if (state.translated !== null && state.translated === $('input').value) setText(output.text(), field.format);
@@ -446,7 +450,7 @@ $('clear').addEventListener('click', () => {
   $('input').focus();
 });
 $('swap').addEventListener('click', swap);
-$('copy').addEventListener('click', () => copy(output.text(), 'Translation'));
+$('copy').addEventListener('click', () => copy(output.text(), t`Translation copied`));
 $('download').addEventListener('click', download);
 $('share').addEventListener('click', share);
 $('check').addEventListener('click', check);

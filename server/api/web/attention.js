@@ -2,9 +2,10 @@
 // mean of a layer's heads, by tokens or added up to words.
 import * as api from './api.js';
 import {node} from './text.js';
+import {t} from './words.js';
 
 const $ = (id) => document.getElementById(id);
-const NS = 'http://www.w3.org/2000/svg', WIDE = 1000;
+const NS = 'http://www.w3.org/2000/svg', WIDE = 1000, START = t`(start)`;
 
 export class AttentionView {
   // patiently(what, wanted): see SentencePanel.
@@ -38,7 +39,7 @@ export class AttentionView {
       return;
     }
     const strongest = weights[row].map((w, c) => [w, columns[c]]).sort((a, b) => b[0] - a[0]).slice(0, 3);
-    $('att-note').textContent = `${rows[row]} looks at ${strongest.map(([w, name]) => `${name} ${Math.round(100 * w)} %`).join(', ')}`;
+    $('att-note').textContent = t`${rows[row]} looks at ${strongest.map(([w, name]) => `${name} ${Math.round(100 * w)} %`).join(', ')}`;
   }
 
   clear() {
@@ -59,7 +60,7 @@ export class AttentionView {
   async load() {
     const kind = $('att-kind').value, {text, translation} = this;
     if (!text) return;
-    $('att-note').textContent = 'Computing …';
+    $('att-note').textContent = t`Computing …`;
     $('error').hidden = true;
     try {
       if (!this.cache.has(kind)) {
@@ -82,9 +83,9 @@ export class AttentionView {
 
   choices() {
     const {layers} = this.cache.get($('att-kind').value);
-    fill($('att-layer'), layers.map((_, i) => [String(i), `${i + 1} of ${layers.length}`]), String(layers.length - 1));
+    fill($('att-layer'), layers.map((_, i) => [String(i), t`${i + 1} of ${layers.length}`]), String(layers.length - 1));
     const heads = this.heads().map((head, i) => [String(i), this.label(head, i)]);
-    fill($('att-head'), [['mean', 'Mean of all'], ['all', 'All heads'], ...heads], 'mean');
+    fill($('att-head'), [['mean', t`Mean of all`], ['all', t`All heads`], ...heads], 'mean');
   }
 
   heads() {
@@ -100,11 +101,11 @@ export class AttentionView {
     const kind = $('att-kind').value, a = this.cache.get(kind);
     let weights = head, rows = kind === 'encoder' ? a.source_tokens : a.target_tokens;
     let columns = kind === 'decoder' ? a.target_tokens : a.source_tokens;
-    if (kind === 'decoder') rows = columns = ['(start)', ...a.target_tokens.slice(0, -1)];
+    if (kind === 'decoder') rows = columns = [START, ...a.target_tokens.slice(0, -1)];
     if ($('att-unit').value === 'words') {
       const r = groups(rows), c = groups(columns);
       // A word looks as its tokens do on average, and is looked at as all of them together.
-      weights = r.map((rs) => c.map((cs) => rs.at.reduce((s, i) => s + cs.at.reduce((t, j) => t + weights[i][j], 0), 0) / rs.at.length));
+      weights = r.map((rs) => c.map((cs) => rs.at.reduce((s, i) => s + cs.at.reduce((sum, j) => sum + weights[i][j], 0), 0) / rs.at.length));
       rows = r.map((g) => g.label);
       columns = c.map((g) => g.label);
     } else {
@@ -119,17 +120,18 @@ export class AttentionView {
     const heads = this.heads(), head = $('att-head').value, map = $('att-view').value === 'map';
     this.choices(); // the heads of another layer do other things
     const average = heads[0].map((row, r) => row.map((_, c) => heads.reduce((sum, h) => sum + h[r][c], 0) / heads.length));
-    const t = this.table(head === 'mean' || head === 'all' ? average : heads[Number(head)]);
-    const labels = heads.map((h, i) => 'Head ' + this.label(h, i)), room = $('att-picture').clientWidth || WIDE;
-    if (head !== 'all') $('att-picture').replaceChildren(map ? heat(t, room) : lines([t], room));
+    const table = this.table(head === 'mean' || head === 'all' ? average : heads[Number(head)]);
+    const labels = heads.map((h, i) => t`Head ${this.label(h, i)}`), room = $('att-picture').clientWidth || WIDE;
+    if (head !== 'all') $('att-picture').replaceChildren(map ? heat(table, room) : lines([table], room));
     else if (map) $('att-picture').replaceChildren(...heads.map((h, i) => figure(labels[i], heat(this.table(h), room - 26))));
     else $('att-picture').replaceChildren(legend(labels), lines(heads.map((h) => this.table(h)), room));
-    const strongest = t.rows.map((row, r) => `${row} → ${t.columns[t.weights[r].indexOf(Math.max(...t.weights[r]))]}`);
-    $('att-picture').setAttribute('aria-label', 'Strongest weights: ' + strongest.join(', '));
-    this.note = (map ? 'Rows attend to columns; a stronger colour is a larger weight. ' : 'Left attends to right; a thicker line is a larger weight. ') +
-      (head === 'all' && !map ? 'One colour per head. ' : '') + (map ? 'Point at a cell to read its weight' :
-      `Point at a ${$('att-unit').value.slice(0, -1)} to see its weights alone`) + ', or choose a row with the arrow keys.';
-    this.table_shown = t;
+    const strongest = table.rows.map((row, r) => `${row} → ${table.columns[table.weights[r].indexOf(Math.max(...table.weights[r]))]}`);
+    $('att-picture').setAttribute('aria-label', t`Strongest weights: ${strongest.join(', ')}`);
+    this.note = [map ? t`Rows attend to columns; a stronger colour is a larger weight.` : t`Left attends to right; a thicker line is a larger weight.`,
+      ...(head === 'all' && !map ? [t`One colour per head.`] : []), map ? t`Point at a cell to read its weight, or choose a row with the arrow keys.` :
+      $('att-unit').value === 'words' ? t`Point at a word to see its weights alone, or choose a row with the arrow keys.` :
+      t`Point at a token to see its weights alone, or choose a row with the arrow keys.`].join(' ');
+    this.table_shown = table;
     this.point(-1);
   }
 }
@@ -141,24 +143,25 @@ function role(weights, kind) {
     const seen = weights.map((row, r) => row[place(r)]).filter((w) => w !== undefined);
     return seen.length ? seen.reduce((a, b) => a + b, 0) / seen.length : 0;
   };
-  const places = {'the first token': () => 0, 'the end': () => n - 1};
-  if (kind !== 'cross') Object.assign(places, {'the token before': (r) => r - 1, 'the token itself': (r) => r, 'the next token': (r) => r + 1});
-  if (kind === 'decoder') delete places['the end'], delete places['the next token']; // it sees no later ones
+  const places = {[t`the first token`]: () => 0};
+  if (kind !== 'decoder') places[t`the end`] = () => n - 1; // a decoder sees no later ones
+  if (kind !== 'cross') Object.assign(places, {[t`the token before`]: (r) => r - 1, [t`the token itself`]: (r) => r});
+  if (kind === 'encoder') places[t`the next token`] = (r) => r + 1;
   const [name, share] = Object.entries(places).map(([key, place]) => [key, to(place)]).sort((a, b) => b[1] - a[1])[0];
   if (share >= 0.4) return `${name}, ${Math.round(100 * share)} %`;
   const peak = weights.reduce((sum, row) => sum + Math.max(...row), 0) / weights.length;
-  return peak >= 0.5 ? 'one token each' : 'several tokens';
+  return peak >= 0.5 ? t`one token each` : t`several tokens`;
 }
 
 const figure = (caption, picture) => node('figure', {class: 'head'}, node('figcaption', {}, caption), picture);
-const legend = (labels) => node('ul', {class: 'heads', 'aria-label': 'Heads'}, ...labels.map((label, i) => node('li', {class: `head-${i % 8}`}, label)));
+const legend = (labels) => node('ul', {class: 'heads', 'aria-label': t`Heads`}, ...labels.map((label, i) => node('li', {class: `head-${i % 8}`}, label)));
 
 const pretty = (token) => token.replace(/▁/g, '␣');
 
 function groups(tokens) {
   const list = [];
   tokens.forEach((token, i) => {
-    const begins = !list.length || token.startsWith('▁') || token === '</s>' || /^<.*>$/.test(token) || tokens[i - 1] === '(start)';
+    const begins = !list.length || token.startsWith('▁') || token === '</s>' || /^<.*>$/.test(token) || tokens[i - 1] === START;
     if (begins) list.push({label: '', at: []});
     const group = list[list.length - 1];
     group.at.push(i);

@@ -2,6 +2,7 @@
 import * as api from './api.js';
 import {again, session} from './kept.js';
 import {counted, endingOf, node, save, took, translatedName} from './text.js';
+import {t} from './words.js';
 
 const $ = (id) => document.getElementById(id);
 const SOONEST = 0.5, LATEST = 10; // seconds between two questions
@@ -25,10 +26,10 @@ class Row {
     this.running = new AbortController();
     this.made = null; // what the server calls it
     this.state = node('p', {class: 'state', role: 'status'});
-    this.progress = node('progress', {'aria-label': 'Progress of ' + name});
-    this.download = node('button', {type: 'button', class: 'primary download', 'aria-label': 'Download the translation of ' + name}, 'Download the translation');
-    this.close = node('button', {type: 'button', class: 'close', 'aria-label': 'Remove ' + name, title: 'Remove'}, '✕');
-    this.stop = node('button', {type: 'button', class: 'stop', 'aria-label': 'Stop the translation of ' + name}, 'Stop');
+    this.progress = node('progress', {'aria-label': t`Progress of ${name}`});
+    this.download = node('button', {type: 'button', class: 'primary download', 'aria-label': t`Download the translation of ${name}`}, t`Download the translation`);
+    this.close = node('button', {type: 'button', class: 'close', 'aria-label': t`Remove ${name}`, title: t`Remove`}, '✕');
+    this.stop = node('button', {type: 'button', class: 'stop', 'aria-label': t`Stop the translation of ${name}`}, t`Stop`);
     this.download.disabled = true;
     this.stop.addEventListener('click', stop);
     this.close.addEventListener('click', remove);
@@ -81,9 +82,8 @@ export class Documents {
     const all = this.endings();
     $('file').accept = all.join(',');
     $('file').multiple = this.served.length > 0;
-    $('formats').textContent = `Files: ${all.join(' ')}`;
-    if (!this.served.length)
-      $('formats').append('. Other documents need a server that runs with ', node('code', {}, NEEDS), '.');
+    $('formats').textContent = t`Files: ${all.join(' ')}`;
+    if (!this.served.length) $('formats').append('. ', t`Other documents need a server that runs with ${NEEDS}.`);
     if (!this.known) this.resume();
     this.known = true;
   }
@@ -100,21 +100,21 @@ export class Documents {
   kind(name) {
     const ending = endingOf(name);
     if (AS_TEXT[ending]) return {format: AS_TEXT[ending]};
-    if (!this.known) return {refused: `The server has not said yet whether it translates files like ${name}.`};
+    if (!this.known) return {refused: t`The server has not said yet whether it translates files like ${name}.`};
     if (this.serves(name)) return {document: true};
     if (AS_SOURCE[ending]) return {format: AS_SOURCE[ending]};
-    return {refused: this.served.length ? `Files like ${name} cannot be translated: names end in ${this.endings().join(' ')}.` :
-      `This server does not translate files like ${name}: it runs without ${NEEDS}. It translates ${this.endings().join(' ')}.`};
+    return {refused: this.served.length ? t`Files like ${name} cannot be translated: names end in ${this.endings().join(' ')}.` :
+      t`This server does not translate files like ${name}: it runs without ${NEEDS}. It translates ${this.endings().join(' ')}.`};
   }
 
   // Several files at once are documents, texts as well: the text's pane has room for one.
   translateAll(files, order) {
     if (!this.served.length) {
-      this.fail(new Error(`Choose one file: several at once need a server that runs with ${NEEDS}.`));
+      this.fail(new Error(t`Choose one file: several at once need a server that runs with ${NEEDS}.`));
       return;
     }
     const refused = files.filter((f) => !this.serves(f.name)).map((f) => f.name);
-    if (refused.length) this.fail(new Error(`${refused.join(', ')} cannot be translated: names end in ${this.endings().join(' ')}.`));
+    if (refused.length) this.fail(new Error(t`${refused.join(', ')} cannot be translated: names end in ${this.endings().join(' ')}.`));
     for (const file of files.filter((f) => this.serves(f.name))) this.translate(file, order);
   }
 
@@ -123,7 +123,7 @@ export class Documents {
     const row = this.add(file.name), {signal} = row.running;
     $('document').focus();
     this.inTurn(row, order.target, async () => {
-      row.say('Uploading …');
+      row.say(t`Uploading …`);
       row.made = await api.patiently(() => api.sendDocument(file, order, signal), signal, row.state);
       this.keep();
     });
@@ -134,7 +134,7 @@ export class Documents {
     this.rows.push(row);
     $('document-list').append(row.element);
     $('document').hidden = false;
-    row.say('Waiting …');
+    row.say(t`Waiting …`);
     return row;
   }
 
@@ -142,7 +142,7 @@ export class Documents {
   stop(row) {
     row.running.abort();
     if (row.made) api.removeDocument(row.made).catch(() => {}); // it expires by itself
-    row.end('Stopped.');
+    row.end(t`Stopped.`);
     this.keep();
   }
 
@@ -166,10 +166,10 @@ export class Documents {
         await send?.();
         const {characters} = await this.done(row);
         const blob = await this.surely(row, () => api.documentResult(row.made, signal));
-        row.finish(`Done in ${took(performance.now() - begin)}: ${counted(characters, 'character')}`, blob, translatedName(row.name, target));
+        row.finish(t`Done in ${took(performance.now() - begin)}: ${counted(characters, 'character')}`, blob, translatedName(row.name, target));
       } catch (e) {
         if (signal.aborted) return;
-        row.end(`Not translated: ${e.message}`);
+        row.end(t`Not translated: ${e.message}`);
         this.keep();
         if (api.wantsKey(e)) this.fail(e);
       }
@@ -184,7 +184,7 @@ export class Documents {
         return await what();
       } catch (e) {
         if (!api.away(e) && !api.passing(e)) throw e;
-        row.say(e.status === 429 ? api.USED_UP : 'The server does not answer. Asking again …');
+        row.say(e.status === 429 ? api.USED_UP : t`The server does not answer. Asking again …`);
         await api.wait(1000 * e.retryAfter, row.running.signal);
       }
     }
@@ -198,10 +198,10 @@ export class Documents {
       if (now.status === 'done') return now;
       if (now.status === 'failed') throw new api.ApiError(0, 'document', now.message);
       const spent = (performance.now() - begin) / 1000;
-      if (now.status === 'queued') row.say('Other documents are first …');
+      if (now.status === 'queued') row.say(t`Other documents are first …`);
       else first ??= {spent, progress};
       const left = first && progress > first.progress ? Math.ceil(((spent - first.spent) * (1 - progress)) / (progress - first.progress)) : undefined;
-      if (first) row.say(left ? `Translating, about ${seconds(left)} left` : 'Translating …', left && progress);
+      if (first) row.say(left ? t`Translating, about ${seconds(left)} left` : t`Translating …`, left && progress);
       next = pause(spent, left);
     }
   }

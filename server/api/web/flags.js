@@ -1,5 +1,7 @@
 // Each flag of a sentence, explained in one sentence. The server gives all but `read_back`, which is the page's own (check.js).
 
+import {word} from './words.js';
+
 const EXPLAINED = {
   length_limited: 'The translation reached its length limit and may be incomplete.',
   split: 'The sentence was too long for the model and was translated in parts.',
@@ -17,4 +19,4 @@ const EXPLAINED = {
   same_language: 'Source and target language are the same: nothing was translated.',
 };
 
-export const explain = (flag) => EXPLAINED[flag] || flag.replaceAll('_', ' ');
+export const explain = (flag) => (EXPLAINED[flag] ? word(EXPLAINED[flag]) : flag.replaceAll('_', ' '));

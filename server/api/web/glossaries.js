@@ -3,6 +3,7 @@ import * as api from './api.js';
 import {local} from './kept.js';
 import {readTbx} from './tbx.js';
 import {decode, direction, endingOf, languageName, node, NOT_TEXT, save} from './text.js';
+import {number, t} from './words.js';
 
 const $ = (id) => document.getElementById(id);
 const CHOSEN = 'dragoman-glossary', MOST_SHOWN = 200;
@@ -66,7 +67,7 @@ export class Glossaries {
   }
 
   fill(id) {
-    const options = [['', 'No glossary'], ...this.list.map((g) => [g.id, g.name])];
+    const options = [['', t`No glossary`], ...this.list.map((g) => [g.id, g.name])];
     $('glossary').replaceChildren(...options.map(([value, name]) => new Option(name, value)));
     $('glossary').value = this.list.some((g) => g.id === id) ? id : '';
   }
@@ -86,7 +87,7 @@ export class Glossaries {
   use(source, target) {
     const glossary = this.chosen(), used = glossary && dictionary(glossary, source, target);
     $('glossary-hint').textContent = glossary && !used ?
-      `“${glossary.name}” has no entries from ${source ? languageName(source) : 'any language'} to ${languageName(target)}.` : '';
+      t`“${glossary.name}” has no entries from ${source ? languageName(source) : t`any language`} to ${languageName(target)}.` : '';
     return used && glossary.id;
   }
 
@@ -112,7 +113,7 @@ export class Glossaries {
     this.making = !glossary;
     this.changeable = changeable;
     this.own = glossary && !glossary.file && source ? dictionary(glossary, source, target) : undefined;
-    $('glossaries-title').textContent = (glossary ? `Glossary “${glossary.name}”` : 'New glossary') +
+    $('glossaries-title').textContent = (glossary ? t`Glossary “${glossary.name}”` : t`New glossary`) +
       (source ? `: ${languageName(source)} → ${languageName(target)}` : '');
     $('glossary-new').hidden = !glossary;
     $('glossary-delete').hidden = !glossary || !changeable;
@@ -120,13 +121,13 @@ export class Glossaries {
     $('glossary-name').parentElement.hidden = Boolean(glossary);
     $('glossary-name').required = !glossary;
     for (const [side, language] of [['source', source], ['target', target]]) {
-      $('term-' + side).previousElementSibling.textContent = language ? `${languageName(language)} term` : '';
+      $('term-' + side).previousElementSibling.textContent = language ? t`${languageName(language)} term` : '';
       $('term-' + side).lang = language ?? '';
       $('term-' + side).dir = language ? direction(language) : 'auto';
     }
-    $('glossary-note').textContent = !source ? 'Choose the language of the text first, or let a text be translated.' :
-      glossary?.file ? 'This glossary is a file of the server and is changed there.' :
-      !changeable ? 'This glossary is for all keys: none of them can change it.' : 'An entry takes the place of one for the same term.';
+    $('glossary-note').textContent = !source ? t`Choose the language of the text first, or let a text be translated.` :
+      glossary?.file ? t`This glossary is a file of the server and is changed there.` :
+      !changeable ? t`This glossary is for all keys: none of them can change it.` : t`An entry takes the place of one for the same term.`;
     await this.read(glossary);
   }
 
@@ -155,14 +156,14 @@ export class Glossaries {
     const found = wanted ? this.entries.filter(has) : this.entries, more = found.length - MOST_SHOWN;
     for (const id of ['glossary-save', 'glossary-find-label']) $(id).hidden = !this.entries.length;
     $('glossary-list').replaceChildren(...found.slice(0, MOST_SHOWN).map((entry) => this.line(entry)),
-      ...(more > 0 ? [node('li', {}, `${more.toLocaleString()} more ${more === 1 ? 'entry' : 'entries'}: search for one.`)] : []));
+      ...(more > 0 ? [node('li', {}, more === 1 ? t`One more entry: search for it.` : t`${number(more)} more entries: search for one.`)] : []));
   }
 
   line([source, target]) {
     const {own} = this;
-    const change = node('button', {type: 'button', title: 'Change'}, node('bdi', {dir: direction(own.source), lang: own.source}, source), ' → ',
+    const change = node('button', {type: 'button', title: t`Change`}, node('bdi', {dir: direction(own.source), lang: own.source}, source), ' → ',
       node('bdi', {dir: direction(own.target), lang: own.target}, target));
-    const remove = node('button', {type: 'button', class: 'close', 'aria-label': `Delete ${source} → ${target}`, title: 'Delete'}, '✕');
+    const remove = node('button', {type: 'button', class: 'close', 'aria-label': t`Delete ${`${source} → ${target}`}`, title: t`Delete`}, '✕');
     change.disabled = remove.hidden = !this.changeable;
     change.addEventListener('click', () => {
       [$('term-source').value, $('term-target').value] = [source, target];
@@ -210,17 +211,17 @@ export class Glossaries {
   // What a request says of them: text that the server reads, or an object. Throws an error that says why there are none.
   async entriesOf(file) {
     const format = FORMATS[endingOf(file.name)];
-    if (!format) throw new Error(`files of entries end in ${Object.keys(FORMATS).join(' ')}`);
+    if (!format) throw new Error(t`Files of entries end in ${Object.keys(FORMATS).join(' ')}.`);
     const bytes = new Uint8Array(await file.arrayBuffer());
     let text;
     try {
       ({text} = decode(bytes));
     } catch {
-      throw new Error(`it ${NOT_TEXT}`);
+      throw new Error(NOT_TEXT);
     }
     if (format !== 'tbx') return {format, entries: text};
     const [source, target] = this.languages, entries = readTbx(text, source, target, agree);
-    if (!Object.keys(entries).length) throw new Error(`it has no terms from ${languageName(source)} to ${languageName(target)}`);
+    if (!Object.keys(entries).length) throw new Error(t`It has no terms from ${languageName(source)} to ${languageName(target)}.`);
     return {entries};
   }
 
@@ -258,7 +259,7 @@ export class Glossaries {
 
   async remove() {
     const glossary = this.chosen(), n = glossary.dictionaries.reduce((sum, d) => sum + d.entries, 0);
-    if (!confirm(`Delete the glossary “${glossary.name}”? Entries in all its languages: ${n.toLocaleString()}.`)) return;
+    if (!confirm(t`Delete the glossary “${glossary.name}”? Entries in all its languages: ${number(n)}.`)) return;
     try {
       await api.removeGlossary(glossary.id);
       this.replace(glossary);

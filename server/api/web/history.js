@@ -2,6 +2,7 @@
 
 import {local} from './kept.js';
 import {begin, direction, node} from './text.js';
+import {t} from './words.js';
 
 const $ = (id) => document.getElementById(id);
 const WANTED = 'dragoman-history-wanted', LIST = 'dragoman-history', MOST = 50, LONGEST = 5000;
@@ -63,7 +64,7 @@ export class History {
       const button = node('button', {type: 'button'}, `${e.source} → ${e.target}: `,
         node('bdi', {dir: direction(e.source)}, begin(e.text, 80)));
       button.addEventListener('click', () => this.open(e));
-      const remove = node('button', {type: 'button', class: 'close', 'aria-label': 'Delete ' + begin(e.text, 80), title: 'Delete'}, '✕');
+      const remove = node('button', {type: 'button', class: 'close', 'aria-label': t`Delete ${begin(e.text, 80)}`, title: t`Delete`}, '✕');
       remove.addEventListener('click', () => this.remove(e));
       return node('li', {}, node('div', {class: 'row'}, button, remove));
     }));

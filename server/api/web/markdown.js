@@ -1,6 +1,8 @@
 // Markdown as model cards have it, as elements: headings, paragraphs, lists, tables, code, emphasis, links. Text becomes text
 // nodes alone, so a card can neither run a script nor fetch anything; HTML in it is shown as it is written.
 
+import {t} from './words.js';
+
 const make = (tag, ...content) => {
   const node = document.createElement(tag);
   node.append(...content);
@@ -45,7 +47,7 @@ function table(lines) {
   box.className = 'scroll';
   box.tabIndex = 0;
   box.setAttribute('role', 'group');
-  box.setAttribute('aria-label', 'Table');
+  box.setAttribute('aria-label', t`Table`);
   return box;
 }
 
@@ -89,7 +91,7 @@ export function markdown(text, level = 4) {
         else if (l.trim()) items[items.length - 1] += ' ' + l.trim();
         return !l.trim();
       });
-      nodes.push(make(/\d/.test(item[1]) ? 'ol' : 'ul', ...items.map((t) => make('li', ...inline(t)))));
+      nodes.push(make(/\d/.test(item[1]) ? 'ol' : 'ul', ...items.map((text) => make('li', ...inline(text)))));
     } else {
       end = until(i + 1, (l, n) => !l.trim() || /^(#{1,6}\s|\s*(```|~~~)|\s*[-*+]\s)/.test(l) ||
         (l.includes('|') && isRule(lines[n + 1] ?? '')));

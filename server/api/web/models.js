@@ -2,6 +2,7 @@
 import * as api from './api.js';
 import {languageName, node} from './text.js';
 import {markdown} from './markdown.js';
+import {number, t} from './words.js';
 
 const $ = (id) => document.getElementById(id);
 
@@ -19,33 +20,33 @@ const pairName = (p) => `${languageName(p.source)} → ${languageName(p.target)}
 
 function size(bytes) {
   for (const [unit, n] of [['GB', 1e9], ['MB', 1e6], ['kB', 1e3]]) if (bytes >= n) return `${(bytes / n).toPrecision(3)} ${unit}`;
-  return `${bytes} bytes`;
+  return t`${bytes} bytes`;
 }
 
 // Where it comes from, as far as its manifest says.
 function origin({source, converted_from, name_or_path, program, date, begun_from}) {
   const parts = [];
-  if (source) parts.push(`pulled from ${source}`);
-  if (converted_from) parts.push(`converted from ${converted_from}${name_or_path ? ` (${name_or_path})` : ''}`);
-  if (program) parts.push(`trained with ${program}${date ? `, ${date}` : ''}`);
-  if (begun_from) parts.push(`begun from ${begun_from.replace(/@.*/, '')}`);
-  return parts.join('; ') || 'not stated';
+  if (source) parts.push(t`pulled from ${source}`);
+  if (converted_from) parts.push(t`converted from ${converted_from}${name_or_path ? ` (${name_or_path})` : ''}`);
+  if (program) parts.push(t`trained with ${program}${date ? `, ${date}` : ''}`);
+  if (begun_from) parts.push(t`begun from ${begun_from.replace(/@.*/, '')}`);
+  return parts.join('; ') || t`not stated`;
 }
 
 function facts(card) {
   const list = [
-    ['Licence', (card.licence || 'not stated') + (card.non_commercial ? ' (no commercial use)' : '')],
-    ['Origin', origin(card.origin)],
-    ['Size', `${size(card.bytes)}, ${card.parameters.toLocaleString()} parameters, ${card.type}`],
-    ['Architecture', card.architecture], ['Runs on', card.device || 'nothing now: it is opened when it is needed'], ['Version', card.version],
+    [t`Licence`, (card.licence || t`not stated`) + (card.non_commercial ? ` (${t`no commercial use`})` : '')],
+    [t`Origin`, origin(card.origin)],
+    [t`Size`, t`${size(card.bytes)}, ${number(card.parameters)} parameters, ${card.type}`],
+    [t`Architecture`, card.architecture], [t`Runs on`, card.device || t`nothing now: it is opened when it is needed`], [t`Version`, card.version],
   ];
   return node('dl', {class: 'facts'}, ...list.flatMap(([name, value]) => [node('dt', {}, name), node('dd', {}, value)]));
 }
 
 function scores(list) {
-  const columns = [['set', 'Set'], ['bleu', 'BLEU'], ['chrf', 'chrF2'], ['perplexity', 'Perplexity']].filter(([key]) => list.some((s) => key in s));
+  const columns = [['set', t`Set`], ['bleu', 'BLEU'], ['chrf', 'chrF2'], ['perplexity', t`Perplexity`]].filter(([key]) => list.some((s) => key in s));
   const value = (v) => (typeof v === 'number' ? v.toFixed(2) : v ?? '');
-  return node('div', {class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Scores'}, node('table', {},
+  return node('div', {class: 'scroll', tabindex: 0, role: 'group', 'aria-label': t`Scores`}, node('table', {},
     node('thead', {}, node('tr', {}, ...columns.map(([, name]) => node('th', {scope: 'col'}, name)))),
     node('tbody', {}, ...list.map((s) => node('tr', {}, ...columns.map(([key]) => node('td', {}, value(s[key]))))))));
 }
@@ -62,21 +63,21 @@ export class Models {
   }
 
   entry(m) {
-    const details = node('details', {class: 'model'}, node('summary', {}, 'Card of ' + m.name));
+    const details = node('details', {class: 'model'}, node('summary', {}, t`Card of ${m.name}`));
     details.addEventListener('toggle', () => details.open && details.childElementCount === 1 && this.open(details, m));
-    return node('li', {}, node('h3', {}, m.name), node('ul', {class: 'pairs', 'aria-label': 'Languages of ' + m.name},
-      ...m.pairs.map((p) => node('li', {}, pairName(p)))), node('p', {class: 'hint'}, `${m.parameters.toLocaleString()} parameters, ${m.type}, ${m.device ? `on ${m.device}` : 'opened when it is needed'}; licence: ${m.licence || 'not stated'}`), details);
+    return node('li', {}, node('h3', {}, m.name), node('ul', {class: 'pairs', 'aria-label': t`Languages of ${m.name}`},
+      ...m.pairs.map((p) => node('li', {}, pairName(p)))), node('p', {class: 'hint'}, t`${number(m.parameters)} parameters, ${m.type}, ${m.device ? t`on ${m.device}` : t`opened when it is needed`}; licence: ${m.licence || t`not stated`}`), details);
   }
 
   // The card is asked for once, when it is opened.
   async open(details, m) {
-    const box = node('div', {}, 'Loading …');
+    const box = node('div', {}, t`Loading …`);
     details.append(box);
     try {
       const card = await api.patiently(() => api.card(m.version), undefined, this.place);
       box.replaceChildren(...(card.description ? [node('p', {}, card.description)] : []), facts(card),
-        ...(card.scores ? [node('h4', {}, 'Scores'), scores(card.scores)] : []),
-        ...(card.card ? [node('div', {class: 'card-text', tabindex: 0, role: 'group', 'aria-label': 'Text of the card'}, ...markdown(card.card))] : [node('p', {class: 'hint'}, 'The model has no MODEL_CARD.md.')]));
+        ...(card.scores ? [node('h4', {}, t`Scores`), scores(card.scores)] : []),
+        ...(card.card ? [node('div', {class: 'card-text', tabindex: 0, role: 'group', 'aria-label': t`Text of the card`}, ...markdown(card.card))] : [node('p', {class: 'hint'}, t`The model has no MODEL_CARD.md.`)]));
     } catch (e) {
       box.remove();
       details.open = false;

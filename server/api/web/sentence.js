@@ -4,6 +4,7 @@ import * as api from './api.js';
 import {codePoints, words, direction, languageName, node} from './text.js';
 import {explain} from './flags.js';
 import {AttentionView} from './attention.js';
+import {t} from './words.js';
 
 // What the server reads before a sentence of subtitles, and the start of its line before one of wrapped text, so that its lines go
 // on as they did there.
@@ -18,11 +19,11 @@ export const marked = (entry, text) => {
 
 // Why a sentence has no alternatives and no attention weights: one model must have translated these very words. '' if it has.
 function limits(entry, text) {
-  if (entry.flags.includes('same_language')) return 'There are no alternatives, because nothing was translated.';
+  if (entry.flags.includes('same_language')) return t`There are no alternatives, because nothing was translated.`;
   if (entry.pivot)
-    return `There are no alternatives or attention weights, because the translation goes through ${languageName(entry.pivot)}: they need one model for both languages.`;
+    return t`There are no alternatives or attention weights, because the translation goes through ${languageName(entry.pivot)}: they need one model for both languages.`;
   if (/\n/.test(entry.source + text) || marked(entry, entry.source + text))
-    return 'There are no alternatives or attention weights in sentences with marks or line breaks; other translations keep both.';
+    return t`There are no alternatives or attention weights in sentences with marks or line breaks; other translations keep both.`;
   return '';
 }
 
@@ -112,12 +113,12 @@ export class SentencePanel {
     this.alignments = [];
     try {
       const given = marked(entry, text) ? {} : {target_prefix: text};
-      const t = await this.ask(entry, {alignments: true, ...given});
+      const answer = await this.ask(entry, {alignments: true, ...given});
       const from = around(entry).length;
-      if (this.entry !== entry || entry.span.textContent !== text || t.text !== around(entry) + text) return;
-      this.alignments = (t.alignments || []).map((pair) => pair.map((range) => range.map((at) => at - from)));
+      if (this.entry !== entry || entry.span.textContent !== text || answer.text !== around(entry) + text) return;
+      this.alignments = (answer.alignments || []).map((pair) => pair.map((range) => range.map((at) => at - from)));
       if (taken) {
-        this.replaced(entry, text, t.sentences[0].flags);
+        this.replaced(entry, text, answer.sentences[0].flags);
         this.show_flags();
       }
       if (this.lit) this.light(this.lit);
@@ -129,16 +130,16 @@ export class SentencePanel {
   // The sentence translated by itself, in its format.
   async ask(entry, more) {
     const [source, target] = this.pair(), terms = 'target_prefix' in more ? {} : {glossary: this.glossary()}; // the API takes one of them
-    const {translations: [t]} = await this.patiently((signal) =>
+    const {translations: [answer]} = await this.patiently((signal) =>
       api.translate({text: around(entry) + entry.source, source, target, format: entry.format, ...terms, ...more}, signal));
-    return t;
+    return answer;
   }
 
   show_words(entry, target) {
     const [from, to] = this.pair();
     this.limits = limits(entry, target);
-    $('sentence-hint').textContent = this.limits ? `Choose a word of the translation to see its source. ${this.limits}` :
-      'Choose a word of the translation to see its source and alternatives.';
+    $('sentence-hint').textContent = this.limits ? `${t`Choose a word of the translation to see its source.`} ${this.limits}` :
+      t`Choose a word of the translation to see its source and alternatives.`;
     $('attention').hidden = Boolean(this.limits);
     this.lit = null;
     this.alignments = [];
@@ -160,7 +161,7 @@ export class SentencePanel {
 
   light(word) {
     this.lit = word;
-    const from = this.alignments.filter(([, t]) => t[0] < word.end && t[1] > word.begin).map(([s]) => s);
+    const from = this.alignments.filter(([, to]) => to[0] < word.end && to[1] > word.begin).map(([s]) => s);
     for (const w of this.left)
       w.node.classList.toggle('hit', from.some((s) => s[0] < w.end && s[1] > w.begin) && !w.space);
     for (const w of this.right) w.node.classList.toggle('hit', w === word);
@@ -175,7 +176,7 @@ export class SentencePanel {
     const [source, to] = this.pair();
     const entry = this.entry;
     const box = $('alternatives');
-    box.replaceChildren(paragraph('Looking for alternatives …'));
+    box.replaceChildren(paragraph(t`Looking for alternatives …`));
     $('error').hidden = true;
     try {
       const prefix = codePoints(target).slice(0, word.begin);
@@ -184,7 +185,7 @@ export class SentencePanel {
       if (this.chosen !== word) return;
       const list = document.createElement('ol');
       list.append(...alternatives.filter((a) => !marked(entry, a.text)).map((a) => this.option(entry, a)));
-      box.replaceChildren(paragraph(`From “${word.text}” on:`), list);
+      box.replaceChildren(paragraph(t`From “${word.text}” on:`), list);
     } catch (e) {
       if (this.chosen !== word) return;
       box.replaceChildren();
@@ -194,7 +195,7 @@ export class SentencePanel {
 
   // A translation to take in this sentence's place.
   option(entry, {text, score}) {
-    const button = node('button', {type: 'button', dir: direction(this.pair()[1])}, text || '(nothing)');
+    const button = node('button', {type: 'button', dir: direction(this.pair()[1])}, text || t`(nothing)`);
     button.addEventListener('click', () => {
       this.chosen = null;
       this.replaced(entry, text, []);
@@ -205,7 +206,7 @@ export class SentencePanel {
       if ($('attention').open && !this.limits) this.attention.show(entry.source, text);
       this.align(entry, text, true);
     });
-    const title = 'Log-probability divided by the length penalty: closer to 0 is better';
+    const title = t`Log-probability divided by the length penalty: closer to 0 is better`;
     return node('li', {}, button, node('span', {class: 'score', title}, score.toFixed(2)));
   }
 
@@ -215,11 +216,11 @@ export class SentencePanel {
     if (!entry) return;
     $('error').hidden = true;
     try {
-      const t = await this.ask(entry, {beam_size: 8, n_best: 8, scores: true});
+      const answer = await this.ask(entry, {beam_size: 8, n_best: 8, scores: true});
       if (this.entry !== entry) return;
       const from = around(entry).length;
-      list.replaceChildren(...(t.n_best || []).map((a) => this.option(entry, {...a, text: a.text.slice(from)})));
-      if (!t.n_best) list.append(item('There is no other translation.')); // a text without letters, for one
+      list.replaceChildren(...(answer.n_best || []).map((a) => this.option(entry, {...a, text: a.text.slice(from)})));
+      if (!answer.n_best) list.append(item(t`There is no other translation.`)); // a text without letters, for one
     } catch (e) {
       this.fail(e);
     }

@@ -1,11 +1,19 @@
 // A look at the server for an operator without Prometheus: /v1/status, read every two seconds and drawn over five minutes. What was
 // before the page was opened comes from the server.
 import * as api from './api.js';
-import {counted, duration} from './text.js';
+import {counted} from './text.js';
 
 const $ = (id) => document.getElementById(id);
 const NS = 'http://www.w3.org/2000/svg', EVERY_MS = 2000, GAP_MS = 20000, SHOWN_S = 300, WINDOW_S = 9.5;
 let samples = []; // {at (seconds, the server's), values: Map of 'name{labels}' to number}
+
+// How long something lasts, in its two largest units.
+export function duration(seconds) {
+  const minutes = Math.floor(seconds / 60), hours = Math.floor(minutes / 60), days = Math.floor(hours / 24);
+  if (days) return `${counted(days, 'day')} ${counted(hours % 24, 'hour')}`;
+  if (hours) return `${counted(hours, 'hour')} ${counted(minutes % 60, 'minute')}`;
+  return minutes ? counted(minutes, 'minute') : counted(Math.max(0, Math.floor(seconds)), 'second');
+}
 
 const label = (key, name) => new RegExp(`[{,]${name}="((?:[^"\\\\]|\\\\.)*)"`).exec(key)?.[1].replace(/\\(.)/g, '$1');
 const named = (values, name) => [...values].filter(([key]) => key.startsWith(name + '{') || key === name);

@@ -1,5 +1,7 @@
 // Text by code points, as the API counts, and cut into words and chunks.
 
+import {language, number, plural, t} from './words.js';
+
 // s.slice by code points. Index once for many slices of one text.
 export function codePoints(s) {
   const at = [];
@@ -105,7 +107,7 @@ export function direction(language) {
 let names;
 export function languageName(code) {
   try {
-    names ||= new Intl.DisplayNames([navigator.language || 'en'], {type: 'language'});
+    names ||= new Intl.DisplayNames([language === 'en' ? navigator.language || 'en' : language], {type: 'language'});
     return names.of(code) || code;
   } catch {
     return code;
@@ -123,15 +125,7 @@ export function node(tag, attributes, ...content) {
 // How long something took: below a second in milliseconds.
 export const took = (ms) => (ms < 999.5 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`);
 
-export const counted = (n, unit) => `${n.toLocaleString()} ${unit}${n === 1 ? '' : 's'}`;
-
-// How long something lasts, in its two largest units.
-export function duration(seconds) {
-  const minutes = Math.floor(seconds / 60), hours = Math.floor(minutes / 60), days = Math.floor(hours / 24);
-  if (days) return `${counted(days, 'day')} ${counted(hours % 24, 'hour')}`;
-  if (hours) return `${counted(hours, 'hour')} ${counted(minutes % 60, 'minute')}`;
-  return minutes ? counted(minutes, 'minute') : counted(Math.max(0, Math.floor(seconds)), 'second');
-}
+export const counted = (n, unit) => `${number(n)} ${plural(n, unit)}`;
 
 // report.docx in German is report.de.docx.
 export const translatedName = (name, language) => name.replace(/(\.[^.]*)?$/, `.${language}$1`);
@@ -139,7 +133,7 @@ export const translatedName = (name, language) => name.replace(/(\.[^.]*)?$/, `.
 // The ending of a file's name, in lower case; undefined: it has none.
 export const endingOf = (name) => /\.[^.]*$/.exec(name)?.[0].toLowerCase();
 
-export const NOT_TEXT = 'cannot be read as text: it must be UTF-8, or UTF-16 with a byte order mark';
+export const NOT_TEXT = t`It cannot be read as text: it must be UTF-8, or UTF-16 with a byte order mark.`;
 
 const MARKS = [['utf-8', [0xef, 0xbb, 0xbf]], ['utf-16le', [0xff, 0xfe]], ['utf-16be', [0xfe, 0xff]]];
 
