@@ -38,7 +38,7 @@ static int find_sources(struct dg_request *r, struct dg_mixed *m, const struct d
     return DG_OK;
 }
 
-int dg_mixed_make(struct dg_request *r, const struct dg_mixed_kind *kind, const struct dg_body *b,
+int dg_mixed_make(struct dg_request *r, dg_mixed_reply_take *reply_take, const struct dg_body *b,
     unsigned flags, struct dg_error *err)
 {
     struct dg_mixed *m = dg_arena_alloc(&r->arena, sizeof *m);
@@ -46,8 +46,8 @@ int dg_mixed_make(struct dg_request *r, const struct dg_mixed_kind *kind, const 
     bool differ = false;
     if (!m || !texts)
         return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts", b->n_texts);
-    *m = (struct dg_mixed){
-        kind, texts, b->n_texts, strcmp(b->source, DG_SOURCE_AUTO) == 0, flags, b->extra};
+    *m = (struct dg_mixed){reply_take, texts, b->n_texts, strcmp(b->source, DG_SOURCE_AUTO) == 0,
+        &r->usage, flags, b->extra};
     int rc = find_sources(r, m, b, &differ, err);
     if (rc == DG_OK)
         rc = dg_request_make_items(r, differ ? m->n : 1, err);
@@ -55,40 +55,40 @@ int dg_mixed_make(struct dg_request *r, const struct dg_mixed_kind *kind, const 
         dg_body_put(b, i, differ ? 1 : m->n, &r->items[i]);
         r->items[i].source = texts[i].source;
     }
-    if (rc == DG_OK && differ)
-        r->kind = kind->each;
+    r->fed = rc == DG_OK && differ;
     r->extra = m;
+    return rc;
+}
+
+/* One of several items: its only translation, for write_whole. */
+static int write_one(struct dg_item *item, struct dg_arena *arena, struct dg_error *err)
+{
+    struct dg_json *o = dg_json_new_object();
+    int rc = dg_answer_translation(item, 0, arena, o, &item->request->usage, err);
+    if (rc == DG_OK)
+        dg_answer_put_take(o, &item->answer);
+    else
+        dg_json_free(o);
     return rc;
 }
 
 int dg_mixed_write(struct dg_item *item, struct dg_arena *arena, struct dg_error *err)
 {
-    const struct dg_mixed *m = item->request->extra;
+    struct dg_request *r = item->request;
+    const struct dg_mixed *m = r->extra;
+    if (r->fed)
+        return write_one(item, arena, err);
     struct dg_json *list = dg_json_new_array();
-    struct dg_usage usage = {0};
     int rc = DG_OK;
     for (size_t i = 0; i < m->n && rc == DG_OK; i++) {
         struct dg_json *o = dg_json_new_object();
-        rc = dg_answer_translation(item, i, arena, o, &usage, err);
+        rc = dg_answer_translation(item, i, arena, o, &r->usage, err);
         dg_json_append_take(list, o);
     }
     if (rc == DG_OK)
-        m->kind->reply_take(m, list, &usage, &item->answer);
+        m->reply_take(m, list, &item->answer);
     else
         dg_json_free(list);
-    return rc;
-}
-
-int dg_mixed_write_one(struct dg_item *item, struct dg_arena *arena, struct dg_error *err)
-{
-    struct dg_json *o = dg_json_new_object();
-    struct dg_usage usage = {0};
-    int rc = dg_answer_translation(item, 0, arena, o, &usage, err);
-    dg_usage_add(&item->request->usage, &usage);
-    if (rc == DG_OK)
-        dg_answer_put_take(o, &item->answer);
-    else
-        dg_json_free(o);
     return rc;
 }
 
@@ -112,7 +112,7 @@ int dg_mixed_write_whole(const struct dg_request *r, struct dg_buffer *out, stru
                                       : NULL);
     }
     if (dg_json_length(list) == m->n) {
-        m->kind->reply_take(m, list, &r->usage, out);
+        m->reply_take(m, list, out);
         return DG_OK;
     }
     dg_json_free(list);

@@ -20,22 +20,19 @@ struct dg_mixed_text {
 
 struct dg_mixed;
 
-/* A dialect's own part. Static storage. */
-struct dg_mixed_kind {
-    /* Append the reply's body. translations: an array [n] of translations in /v1's form, taken. */
-    void (*reply_take)(const struct dg_mixed *m, struct dg_json *translations,
-        const struct dg_usage *usage, struct dg_buffer *out);
-    /* the request's kind when each text is an item: DG_MIXED_EACH */
-    const struct dg_request_kind *each;
-};
+/* Append the reply's body. translations: an array [n] of translations in /v1's form, taken. */
+typedef void dg_mixed_reply_take(
+    const struct dg_mixed *m, struct dg_json *translations, struct dg_buffer *out);
 
 struct dg_mixed {
-    const struct dg_mixed_kind *kind;
+    dg_mixed_reply_take *reply_take;
     /* [n], the arena's */
     struct dg_mixed_text *texts;
     size_t n;
     /* source was "auto" */
     bool detected;
+    /* of all texts, once they are translated; the request's */
+    const struct dg_usage *usage;
     /* the dialect's own: flags, and its body's extra */
     unsigned flags;
     const void *extra;
@@ -46,21 +43,18 @@ struct dg_mixed {
 int dg_source_detect(struct dg_request *r, const struct dg_text *text, const char **code,
     int *confidence, struct dg_error *err);
 
-/* Make items from the body, for a request whose kind writes with dg_mixed_write. DG_ENOTFOUND if no
- * model is served. */
-int dg_mixed_make(struct dg_request *r, const struct dg_mixed_kind *kind, const struct dg_body *b,
+/* Make items from the body, for a request whose kind has DG_MIXED; it becomes a fed one if each
+ * text is an item. DG_ENOTFOUND if no model is served. */
+int dg_mixed_make(struct dg_request *r, dg_mixed_reply_take *reply_take, const struct dg_body *b,
     unsigned flags, struct dg_error *err);
 
-/* For struct dg_request_kind, when all texts are one item. */
+/* For struct dg_request_kind. When each text is an item, the request fails with the first error of
+ * an item. */
+#define DG_MIXED                                                                                   \
+    .may_pivot = true, .write = dg_mixed_write, .write_error = dg_mixed_write_error,               \
+    .write_whole = dg_mixed_write_whole
 int dg_mixed_write(struct dg_item *item, struct dg_arena *arena, struct dg_error *err);
-/* The same when each text is an item: the request fails with the first error of an item. */
-int dg_mixed_write_one(struct dg_item *item, struct dg_arena *arena, struct dg_error *err);
 void dg_mixed_write_error(struct dg_item *item, const struct dg_error *err);
 int dg_mixed_write_whole(const struct dg_request *r, struct dg_buffer *out, struct dg_error *err);
-#define DG_MIXED_EACH(failure)                                                                     \
-    {                                                                                              \
-        .may_pivot = true, .fed = true, .write = dg_mixed_write_one,                               \
-        .write_error = dg_mixed_write_error, .write_whole = dg_mixed_write_whole, .fail = failure  \
-    }
 
 #endif

@@ -5,22 +5,20 @@
 #include "server/http/reply.h"
 #include "server/request/stream.h"
 
-static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
-    const struct dg_usage *usage, struct dg_buffer *out)
+static void reply_take(
+    const struct dg_mixed *m, struct dg_json *translations, struct dg_buffer *out)
 {
     struct dg_json *root = dg_json_new_object();
     for (size_t i = 0; i < m->n && m->detected; i++)
         dg_json_set_int(dg_json_at(translations, i), "source_confidence", m->texts[i].confidence);
     dg_json_set_take(root, "translations", translations);
-    dg_json_set_take(root, "usage", dg_usage_write(usage));
+    dg_json_set_take(root, "usage", dg_usage_write(m->usage));
     dg_answer_put_take(root, out);
 }
 
 static int take(struct dg_request *r, const struct dg_body *b, struct dg_error *err)
 {
-    static const struct dg_request_kind each = DG_MIXED_EACH(dg_reply_failure);
-    static const struct dg_mixed_kind kind = {reply_take, &each};
-    int rc = dg_mixed_make(r, &kind, b, 0, err);
+    int rc = dg_mixed_make(r, reply_take, b, 0, err);
     if (rc == DG_OK && b->stream && r->n > 1)
         rc = dg_error_field(err, DG_EINVAL, "stream",
             "stream does not support source \"auto\" for texts in several languages");
@@ -56,9 +54,6 @@ const struct dg_endpoint dg_endpoint_translate = {
     .fields = {DG_BODY_TEXTS, DG_BODY_LANGUAGES, DG_BODY_OPTIONS, DG_BODY_STREAM, DG_BODY_PRIORITY,
         DG_BODY_TIMEOUT_MS},
     .take = take,
-    .kind = {.may_pivot = true,
-        .write = dg_mixed_write,
-        .write_sentence = write_sentence,
-        .write_end = write_end,
+    .kind = {DG_MIXED, .write_sentence = write_sentence, .write_end = write_end,
         .fail = dg_reply_failure},
 };

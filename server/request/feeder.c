@@ -96,7 +96,7 @@ static void add_line(struct dg_feeder *f, struct dg_item *item)
 static void settle(struct dg_feeder *f, struct dg_item *item, struct dg_error *err)
 {
     struct dg_request *r = item->request;
-    if (!r->kind->fed) {
+    if (!r->fed) {
         if (err->code != DG_OK)
             r->err = *err;
         dg_request_over(r);
@@ -144,7 +144,7 @@ static void take_planned(struct dg_feeder *f, struct dg_item *item)
     struct dg_request *r = item->request;
     struct dg_error err = {0};
     bool first = r->ahead == item, failed = dg_feeder_planned_take(item, &err) != DG_OK;
-    if (r->kind->fed)
+    if (r->fed)
         dg_feeder_count(f, item);
     if (failed || (first && r->cut)) {
         if (first)

@@ -20,7 +20,7 @@ static void work(void *arg)
 
 static int run(struct dg_request *r, struct dg_error *err)
 {
-    if (r->kind->fed)
+    if (r->fed)
         return dg_feeder_add(r->app->feeder, r, err);
     if (!r->kind->work)
         return dg_request_submit(r->items, err);
@@ -122,16 +122,16 @@ void dg_request_plan(void *request)
 static int take_read(struct dg_request *r, struct dg_error *err)
 {
     size_t n = dg_json_memory(r->body) + r->arena.held_bytes;
-    if (r->kind->fed && r->shape == DG_SHAPE_WHOLE) {
+    if (r->fed && r->shape == DG_SHAPE_WHOLE) {
         for (size_t i = 0; i < r->n; i++)
             r->reserved += DG_BUDGET_ANSWER + DG_BUDGET_ANSWER_TEXT * dg_item_bytes(&r->items[i]);
         n += r->reserved;
-    } else if (r->kind->fed) {
+    } else if (r->fed) {
         n += DG_BUDGET_LINES;
     }
     if (n > r->taken)
         return dg_request_take(r, n - r->taken, err);
-    if (!r->kind->fed && n < r->bytes * DG_BUDGET_READ) /* fed items take their own */
+    if (!r->fed && n < r->bytes * DG_BUDGET_READ) /* fed items take their own */
         n = r->bytes * DG_BUDGET_READ;
     if (n < r->taken) {
         dg_budget_give(&r->app->budget, r->taken - n);
@@ -164,7 +164,7 @@ static int read_body(struct dg_request *r, struct dg_error *err)
     if (rc != DG_OK)
         return rc;
     /* Texts in several languages turn the request into a fed one. */
-    r->direct = r->direct && !r->kind->fed;
+    r->direct = r->direct && !r->fed;
     if (!r->direct)
         dg_request_set_deadline(r);
     return r->shape == DG_SHAPE_EVENTS ? dg_stream_open(&r->stream, err) : DG_OK;
@@ -179,7 +179,7 @@ void dg_request_read(void *request)
     r->work_ns = dg_clock_ns() - begin;
     if (rc != DG_OK) {
         dg_request_fail(r, &err);
-    } else if (r->kind->fed || (r->kind->at_once && r->kind->work)) {
+    } else if (r->fed || (r->kind->at_once && r->kind->work)) {
         dg_request_waited(r, 0, 0);
         start(r);
     } else if (r->kind->at_once) {

@@ -11,7 +11,7 @@ void dg_request_refuse(
 {
     struct dg_queue_load load;
     r->kind->fail(reply, err);
-    if (err->code == DG_EAGAIN && !r->kind->fed && !r->kind->work) {
+    if (err->code == DG_EAGAIN && !r->fed && !r->kind->work) {
         /* There is room again when the work that waits now is done. */
         dg_queue_load(r->app->queue, &load);
         dg_reply_retry_after(reply, (int64_t)load.seconds + 1);
@@ -34,7 +34,7 @@ static void finish_whole(void *arg, struct dg_http_exchange *x)
         reply.body = dg_buffer_take(&r->reply, &reply.body_len);
         dg_http_reply_header(&reply, "Server-Timing", "%s", r->timing);
     }
-    if (r->kind->fed && !client_gone && r->failed.code == DG_OK)
+    if (r->fed && !client_gone && r->failed.code == DG_OK)
         dg_gate_answered(x, r->answered);
     if (r->version[0] != '\0')
         dg_http_reply_header(&reply, "X-Model-Version", "%s", r->version);

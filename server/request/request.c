@@ -49,6 +49,7 @@ int dg_request_open(struct dg_app *app, struct dg_http_exchange *x,
         return dg_error_set(err, DG_ENOMEM, "no memory for a request");
     }
     r->kind = kind;
+    r->fed = kind->fed;
     r->app = app;
     r->x = x;
     r->visit = x ? dg_gate_hold(x) : NULL;
@@ -211,7 +212,7 @@ void dg_request_tell(struct dg_request *r)
     pthread_mutex_lock(&r->lock);
     if (!atomic_load(&r->prepared) || r->released)
         ; /* planning checks regularly; after the release nothing is left to cancel */
-    else if (r->kind->fed)
+    else if (r->fed)
         dg_feeder_poke(r->app->feeder);
     else if (!r->kind->work)
         dg_queue_cancel(r->app->queue, dg_item_hop(r->items)->task, why);
@@ -252,7 +253,7 @@ static void item_over(void *arg)
     struct dg_request *r = item->request;
     bool goes_on = dg_item_goes_on(item);
     item->answered = !goes_on && !dg_task_over(dg_item_hop(item)->task);
-    if (r->kind->fed || goes_on)
+    if (r->fed || goes_on)
         dg_feeder_over(r->app->feeder, item);
     else
         dg_request_over(r);
@@ -294,7 +295,7 @@ int dg_request_submit(struct dg_item *item, struct dg_error *err)
     t->client = r->client;
     t->came_ns = r->came_ns;
     /* These must not be refused later: a stream's reply has begun, a second hop's first is done. */
-    t->patient = r->kind->fed || r->stream || atomic_load(&item->at) > 0;
+    t->patient = r->fed || r->stream || atomic_load(&item->at) > 0;
     t->progress = r->stream ? progress : NULL;
     t->done = item_over;
     t->arg = item;
@@ -312,11 +313,10 @@ int dg_request_submit(struct dg_item *item, struct dg_error *err)
 static int admit(struct dg_request *r, struct dg_error *err)
 {
     struct dg_planner *p = r->app->planner;
-    int rc =
-        dg_request_take(r, r->bytes * (r->kind->fed ? DG_BUDGET_READ_BATCH : DG_BUDGET_READ), err);
+    int rc = dg_request_take(r, r->bytes * (r->fed ? DG_BUDGET_READ_BATCH : DG_BUDGET_READ), err);
     if (rc != DG_OK)
         return rc;
-    if (r->kind->fed || r->kind->at_once)
+    if (r->fed || r->kind->at_once)
         return DG_OK;
     bool queued = !r->kind->work && !dg_answer_cache_is_on(r->app->cache);
     if (queued)
@@ -333,7 +333,7 @@ static bool is_direct(const struct dg_request *r)
 {
     static const char word[] = "glossary";
     const struct dg_http_request *q = dg_http_request(r->x);
-    return r->bytes <= DG_DIRECT_BYTES && !r->kind->fed && !r->kind->work &&
+    return r->bytes <= DG_DIRECT_BYTES && !r->fed && !r->kind->work &&
            !memmem(q->body, q->body_len, word, sizeof word - 1) && !strstr(q->query, word);
 }
 
@@ -368,7 +368,7 @@ void dg_request_set_deadline(struct dg_request *r)
     if (r->deadline_ns == 0)
         atomic_fetch_add(&r->refs, 1); /* late's */
     r->deadline_ns = dg_http_request(r->x)->start_ns + (uint64_t)r->timeout_ms * MS_NS;
-    dg_http_due(r->x, r->deadline_ns + (r->kind->fed ? DG_PARTS_NS : 0));
+    dg_http_due(r->x, r->deadline_ns + (r->fed ? DG_PARTS_NS : 0));
     dg_executor_post_at(r->app->executor, &r->late, r->deadline_ns);
 }
 

@@ -44,7 +44,7 @@ struct dg_usage {
 struct dg_request_kind {
     /* may translate through a third language (pivot) */
     bool may_pivot;
-    /* the feeder submits each item by itself, as the queue has room */
+    /* its requests are fed, whatever their reader makes of them */
     bool fed;
     /* needs no model: written as soon as it is read, and its work is done */
     bool at_once;
@@ -106,6 +106,9 @@ struct dg_request {
     size_t bytes;
     /* the HTTP thread does all text work */
     bool direct;
+    /* the feeder submits each item by itself, as the queue has room: by its kind, or by its reader,
+     * which made several items */
+    bool fed;
     /* from dg_gate_client; without an exchange, set by the caller */
     uint64_t client;
     /* from dg_gate_owner; without an exchange, set by the caller */

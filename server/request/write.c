@@ -54,7 +54,7 @@ static void say_timing(struct dg_request *r)
 {
     uint64_t start = dg_http_request(r->x)->handled_ns, queue = 0, encode = 0, engine = 0;
     const struct dg_item *item = r->items;
-    if (r->kind->fed || r->kind->work || item->n_hops == 0) {
+    if (r->fed || r->kind->work || item->n_hops == 0) {
         snprintf(r->timing, sizeof r->timing, "total;dur=%.2f", ms(dg_clock_ns() - start));
         return;
     }
@@ -75,7 +75,7 @@ void dg_request_say_version(struct dg_request *r)
 {
     const char *version[DG_HOPS_MAX];
     const struct dg_item *item = r->items;
-    if (r->kind->fed || item->same_language || item->n_hops == 0)
+    if (r->fed || item->same_language || item->n_hops == 0)
         return;
     for (size_t i = 0; i < item->n_hops; i++)
         version[i] = dg_bundle_version(item->hops[i].listing->bundle);
@@ -89,9 +89,9 @@ void dg_request_say_version(struct dg_request *r)
 static void write_whole(struct dg_request *r, struct dg_error *err)
 {
     bool gone = atomic_load(&r->ended) == DG_TASK_GONE; /* nobody will read it */
-    if (r->kind->fed && !gone) {
+    if (r->fed && !gone) {
         r->kind->write_whole(r, &r->reply, err);
-    } else if (!r->kind->fed && (!gone || r->items->answered)) {
+    } else if (!r->fed && (!gone || r->items->answered)) {
         dg_request_settle(r->items, err);
         r->reply = r->items->answer;
         dg_buffer_init(&r->items->answer);

@@ -188,11 +188,10 @@ static void read_split(struct dg_body *b)
         b->options.format = DG_FORMAT_WRAPPED;
 }
 
-static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
-    const struct dg_usage *usage, struct dg_buffer *out)
+static void reply_take(
+    const struct dg_mixed *m, struct dg_json *translations, struct dg_buffer *out)
 {
     struct dg_json *root = dg_json_new_object(), *list = dg_json_new_array();
-    (void)usage;
     for (size_t i = 0; i < m->n; i++) {
         const struct dg_json *t = dg_json_at(translations, i);
         struct dg_json *o = dg_json_new_object();
@@ -241,8 +240,6 @@ static int check_types(const struct dg_json *o, bool form, struct dg_error *err)
 
 static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
 {
-    static const struct dg_request_kind each = DG_MIXED_EACH(dg_deepl_fail);
-    static const struct dg_mixed_kind kind = {reply_take, &each};
     struct dg_body b;
     bool form, first_tags = false;
     dg_body_init(&b, r, limits);
@@ -265,10 +262,10 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
     const unsigned flags = (dg_deepl_is_true(r->body, "show_billed_characters") ? BILLED : 0) |
                            (dg_deepl_option(r->body, "model_type") ? MODEL_TYPE : 0) |
                            (b.options.markup ? TAGS : 0) | (first_tags ? FIRST_TAGS : 0);
-    return dg_mixed_make(r, &kind, &b, flags, err);
+    return dg_mixed_make(r, reply_take, &b, flags, err);
 }
 
 const struct dg_endpoint dg_deepl_translate = {
     .read = read,
-    .kind = {.may_pivot = true, .write = dg_mixed_write, .fail = dg_deepl_fail},
+    .kind = {DG_MIXED, .fail = dg_deepl_fail},
 };

@@ -17,12 +17,11 @@ static int64_t next_id(void)
     return (int64_t)(dg_clock_ns() / 1000 % 10000000000);
 }
 
-static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
-    const struct dg_usage *usage, struct dg_buffer *out)
+static void reply_take(
+    const struct dg_mixed *m, struct dg_json *translations, struct dg_buffer *out)
 {
     struct dg_json *root = dg_json_new_object();
     char source[DG_LANGUAGE_MAX], target[DG_LANGUAGE_MAX];
-    (void)usage;
     dg_deepl_code(m->texts[0].source, source);
     dg_deepl_code(m->extra, target);
     dg_json_set_int(root, "code", 200);
@@ -63,8 +62,6 @@ static int read_tags(struct dg_body *b, struct dg_error *err)
 
 static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
 {
-    static const struct dg_request_kind each = DG_MIXED_EACH(dg_deeplx_fail);
-    static const struct dg_mixed_kind kind = {reply_take, &each};
     static const struct dg_dialect_request names = {"text", "source_lang", "target_lang"};
     struct dg_body b;
     bool form;
@@ -77,10 +74,10 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
     if (rc == DG_OK)
         rc = read_tags(&b, err);
     b.extra = b.target;
-    return rc == DG_OK ? dg_mixed_make(r, &kind, &b, 0, err) : rc;
+    return rc == DG_OK ? dg_mixed_make(r, reply_take, &b, 0, err) : rc;
 }
 
 const struct dg_endpoint dg_deeplx_translate = {
     .read = read,
-    .kind = {.may_pivot = true, .write = dg_mixed_write, .fail = dg_deeplx_fail},
+    .kind = {DG_MIXED, .fail = dg_deeplx_fail},
 };

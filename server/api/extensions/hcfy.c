@@ -45,13 +45,12 @@ static struct dg_json *paragraphs(const struct dg_json *translation)
     }
 }
 
-static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
-    const struct dg_usage *usage, struct dg_buffer *out)
+static void reply_take(
+    const struct dg_mixed *m, struct dg_json *translations, struct dg_buffer *out)
 {
     const struct asked *a = m->extra;
     struct dg_json *root = dg_json_new_object();
     char from[DG_LANGUAGE_NAME], to[DG_LANGUAGE_NAME];
-    (void)usage;
     name_of(m->texts[0].source, from);
     name_of(a->target, to);
     dg_json_set_take(root, "text", dg_json_new_string(a->text.s, a->text.len));
@@ -127,8 +126,6 @@ static int keep_asked(struct dg_body *b, struct dg_error *err)
 
 static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
 {
-    static const struct dg_request_kind each = DG_MIXED_EACH(dg_extension_fail);
-    static const struct dg_mixed_kind kind = {reply_take, &each};
     struct dg_body b;
     bool form;
     dg_body_init(&b, r, limits);
@@ -143,10 +140,10 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
         rc = read_destination(&b, err);
     if (rc == DG_OK)
         rc = keep_asked(&b, err);
-    return rc == DG_OK ? dg_mixed_make(r, &kind, &b, 0, err) : rc;
+    return rc == DG_OK ? dg_mixed_make(r, reply_take, &b, 0, err) : rc;
 }
 
 const struct dg_endpoint dg_hcfy_translate = {
     .read = read,
-    .kind = {.may_pivot = true, .write = dg_mixed_write, .fail = dg_extension_fail},
+    .kind = {DG_MIXED, .fail = dg_extension_fail},
 };

@@ -6,11 +6,10 @@
 #include "server/api/mixed.h"
 #include "server/api/parameters.h"
 
-static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
-    const struct dg_usage *usage, struct dg_buffer *out)
+static void reply_take(
+    const struct dg_mixed *m, struct dg_json *translations, struct dg_buffer *out)
 {
     struct dg_json *root = dg_json_new_object(), *list = dg_json_new_array();
-    (void)usage;
     for (size_t i = 0; i < m->n; i++) {
         struct dg_json *o = dg_json_new_object();
         dg_json_set_string(o, "detected_source_lang", dg_dialect_code(m->texts[i].source));
@@ -24,8 +23,6 @@ static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
 
 static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
 {
-    static const struct dg_request_kind each = DG_MIXED_EACH(dg_extension_fail);
-    static const struct dg_mixed_kind kind = {reply_take, &each};
     static const struct dg_dialect_request names = {"text_list", "source_lang", "target_lang"};
     struct dg_body b;
     bool form;
@@ -33,10 +30,10 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
     int rc = dg_parameters_read_request(r, &form, err);
     if (rc == DG_OK)
         rc = dg_dialect_request_read(&b, &names, err);
-    return rc == DG_OK ? dg_mixed_make(r, &kind, &b, 0, err) : rc;
+    return rc == DG_OK ? dg_mixed_make(r, reply_take, &b, 0, err) : rc;
 }
 
 const struct dg_endpoint dg_imme_translate = {
     .read = read,
-    .kind = {.may_pivot = true, .write = dg_mixed_write, .fail = dg_extension_fail},
+    .kind = {DG_MIXED, .fail = dg_extension_fail},
 };

@@ -17,11 +17,10 @@ static struct dg_json *one_of(
     return o;
 }
 
-static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
-    const struct dg_usage *usage, struct dg_buffer *out)
+static void reply_take(
+    const struct dg_mixed *m, struct dg_json *translations, struct dg_buffer *out)
 {
     struct dg_json *root = NULL;
-    (void)usage;
     if (m->flags & MANY) {
         struct dg_json *list = dg_json_new_array();
         for (size_t i = 0; i < m->n; i++)
@@ -50,18 +49,16 @@ static int read_body(struct dg_body *b, bool *many, struct dg_error *err)
 
 static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
 {
-    static const struct dg_request_kind each = DG_MIXED_EACH(dg_extension_fail);
-    static const struct dg_mixed_kind kind = {reply_take, &each};
     struct dg_body b;
     bool form, many = false;
     dg_body_init(&b, r, limits);
     int rc = dg_parameters_read_request(r, &form, err);
     if (rc == DG_OK)
         rc = read_body(&b, &many, err);
-    return rc == DG_OK ? dg_mixed_make(r, &kind, &b, many ? MANY : 0, err) : rc;
+    return rc == DG_OK ? dg_mixed_make(r, reply_take, &b, many ? MANY : 0, err) : rc;
 }
 
 const struct dg_endpoint dg_kiss_translate = {
     .read = read,
-    .kind = {.may_pivot = true, .write = dg_mixed_write, .fail = dg_extension_fail},
+    .kind = {DG_MIXED, .fail = dg_extension_fail},
 };

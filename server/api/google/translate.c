@@ -6,11 +6,10 @@
 
 enum { MODEL = 1 }; /* of dg_mixed.flags: the request names a model */
 
-static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
-    const struct dg_usage *usage, struct dg_buffer *out)
+static void reply_take(
+    const struct dg_mixed *m, struct dg_json *translations, struct dg_buffer *out)
 {
     struct dg_json *list = dg_json_new_array();
-    (void)usage;
     for (size_t i = 0; i < m->n; i++) {
         const struct dg_json *t = dg_json_at(translations, i);
         struct dg_json *o = dg_json_new_object();
@@ -40,8 +39,6 @@ static int read_options(struct dg_body *b, bool *model, struct dg_error *err)
 
 static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
 {
-    static const struct dg_request_kind each = DG_MIXED_EACH(dg_google_fail);
-    static const struct dg_mixed_kind kind = {reply_take, &each};
     static const struct dg_dialect_request names = {"q", "source", "target"};
     struct dg_body b;
     bool model = false;
@@ -51,10 +48,10 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
         rc = dg_dialect_request_read(&b, &names, err);
     if (rc == DG_OK)
         rc = read_options(&b, &model, err);
-    return rc == DG_OK ? dg_mixed_make(r, &kind, &b, model ? MODEL : 0, err) : rc;
+    return rc == DG_OK ? dg_mixed_make(r, reply_take, &b, model ? MODEL : 0, err) : rc;
 }
 
 const struct dg_endpoint dg_google_translate = {
     .read = read,
-    .kind = {.may_pivot = true, .write = dg_mixed_write, .fail = dg_google_fail},
+    .kind = {DG_MIXED, .fail = dg_google_fail},
 };

@@ -138,13 +138,12 @@ static void set_values_take(
     dg_json_free(values);
 }
 
-static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
-    const struct dg_usage *usage, struct dg_buffer *out)
+static void reply_take(
+    const struct dg_mixed *m, struct dg_json *translations, struct dg_buffer *out)
 {
     struct dg_json *root = dg_json_new_object(), *texts = dg_json_new_array();
     struct dg_json *languages = dg_json_new_array(), *others = dg_json_new_array();
     const bool array = m->flags & ARRAY;
-    (void)usage;
     for (size_t i = 0; i < m->n; i++) {
         const struct dg_json *o = dg_json_at(translations, i);
         dg_json_append_take(texts, text_of(o));
@@ -169,8 +168,6 @@ static void reply_take(const struct dg_mixed *m, struct dg_json *translations,
 
 static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
 {
-    static const struct dg_request_kind each = DG_MIXED_EACH(dg_libretranslate_fail);
-    static const struct dg_mixed_kind kind = {reply_take, &each};
     struct dg_models *models = r->app->models;
     struct dg_body b;
     bool form = false, array = false;
@@ -189,7 +186,7 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
     if (rc == DG_OK)
         rc = dg_lt_languages(models, &b.source, &b.target, err);
     if (rc == DG_OK)
-        rc = dg_mixed_make(r, &kind, &b,
+        rc = dg_mixed_make(r, reply_take, &b,
             (array ? ARRAY : 0) | (b.options.search.n_best > 0 ? ALTERNATIVES : 0), err);
     for (size_t i = 0; i < r->n && rc == DG_OK; i++)
         rc = dg_lt_pair(models, r->items[i].source, b.target, err);
@@ -198,5 +195,5 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
 
 const struct dg_endpoint dg_libretranslate_translate = {
     .read = read,
-    .kind = {.may_pivot = true, .write = dg_mixed_write, .fail = dg_libretranslate_fail},
+    .kind = {DG_MIXED, .fail = dg_libretranslate_fail},
 };
