@@ -1,4 +1,6 @@
-#include "server/api/body_internal.h"
+#include "server/api/body.h"
+
+#include "text/utf8.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -42,7 +44,7 @@ static int take_text(const struct dg_json *v, const char *name, const char *expe
     return DG_OK;
 }
 
-int dg_body_take_texts(struct dg_body *b, const char *name, const struct dg_json *v, bool one,
+int dg_body_read_texts(struct dg_body *b, const char *name, const struct dg_json *v, bool one,
     struct dg_text **list, struct dg_error *err)
 {
     const bool array = !one && dg_json_typeof(v) == DG_JSON_ARRAY;
@@ -63,19 +65,11 @@ int dg_body_take_texts(struct dg_body *b, const char *name, const struct dg_json
     return rc;
 }
 
-int dg_body_read_texts(
-    struct dg_body *b, const char *name, const struct dg_json *v, struct dg_error *err)
-{
-    return dg_body_take_texts(b, name, v, false, &b->texts, err);
-}
-
-/* The JSON parser has checked the UTF-8: every byte but a continuation begins a code point. */
 static size_t count_characters(const struct dg_text *list, size_t n)
 {
     size_t characters = 0;
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < list[i].len; k++)
-            characters += ((unsigned char)list[i].s[k] & 0xC0) != 0x80;
+        characters += dg_utf8_count(list[i].s, list[i].len);
     return characters;
 }
 
@@ -84,7 +78,7 @@ static size_t count_given(const struct dg_body *b, size_t first, size_t n)
 {
     const char *prefix = b->options.target_prefix;
     return (b->given ? count_characters(b->given + first, n) : 0) +
-           (prefix ? count_characters(&(struct dg_text){prefix, strlen(prefix)}, 1) : 0);
+           (prefix ? dg_utf8_count(prefix, strlen(prefix)) : 0);
 }
 
 int dg_body_check_characters(const struct dg_body *b, const char *where, struct dg_error *err)

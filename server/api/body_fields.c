@@ -1,5 +1,5 @@
 /* The table of a body's fields. */
-#include "server/api/body_internal.h"
+#include "server/api/body.h"
 
 #include "translate/picture/attention.h"
 #include "translate/search_fields.h"
@@ -13,19 +13,20 @@
 static int read_text(const char *name, const struct dg_json *v, void *out, struct dg_error *err)
 {
     struct dg_body *b = out;
-    return dg_body_take_texts(b, name, v, true, &b->texts, err);
+    return dg_body_read_texts(b, name, v, true, &b->texts, err);
 }
 
 static int read_texts(const char *name, const struct dg_json *v, void *out, struct dg_error *err)
 {
-    return dg_body_read_texts(out, name, v, err);
+    struct dg_body *b = out;
+    return dg_body_read_texts(b, name, v, false, &b->texts, err);
 }
 
 /* Called after the texts were read. */
 static int read_given(const char *name, const struct dg_json *v, void *out, struct dg_error *err)
 {
     struct dg_body *b = out;
-    int rc = dg_body_take_texts(b, name, v, false, &b->given, err);
+    int rc = dg_body_read_texts(b, name, v, false, &b->given, err);
     if (rc != DG_OK || b->n_given == b->n_texts)
         return rc;
     return dg_error_field(
@@ -36,7 +37,7 @@ static int read_given_one(
     const char *name, const struct dg_json *v, void *out, struct dg_error *err)
 {
     struct dg_body *b = out;
-    return dg_body_take_texts(b, name, v, true, &b->given, err);
+    return dg_body_read_texts(b, name, v, true, &b->given, err);
 }
 
 static int take_code(const char *name, const char *code, const char **out, struct dg_error *err)

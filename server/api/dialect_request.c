@@ -11,7 +11,7 @@ int dg_dialect_request_texts(struct dg_body *b, const char *name, struct dg_erro
     const struct dg_json *v = dg_json_get(b->request->body, name);
     if (!v || dg_json_typeof(v) == DG_JSON_NULL)
         return dg_error_field(err, DG_EINVAL, name, "%s is missing", name);
-    int rc = dg_body_read_texts(b, name, v, err);
+    int rc = dg_body_read_texts(b, name, v, false, &b->texts, err);
     return rc == DG_OK ? dg_body_check_characters(b, NULL, err) : rc;
 }
 

@@ -22,7 +22,7 @@ static int read_texts(struct dg_body *b, struct dg_error *err)
     if (!v || dg_json_typeof(v) == DG_JSON_NULL ||
         (dg_json_typeof(v) == DG_JSON_ARRAY && dg_json_length(v) == 0))
         return dg_error_field(err, DG_EINVAL, "text", "Parameter 'text' not specified");
-    int rc = dg_body_read_texts(b, "text", v, &why);
+    int rc = dg_body_read_texts(b, "text", v, false, &b->texts, &why);
     if (rc == DG_OK)
         rc = dg_body_check_characters(b, NULL, &why);
     return rc == DG_OK
