@@ -4,11 +4,8 @@
 
 #include <stdlib.h>
 
-#define UNSENT SIZE_MAX
-
 struct part {
-    /* of its translation; UNSENT: not shown yet */
-    size_t characters;
+    bool shown;
     /* its source span, as shown */
     size_t source_begin, source_end;
 };
@@ -44,12 +41,10 @@ int dg_stream_plan(struct dg_stream *s, const struct dg_item *item, struct dg_er
         return dg_error_set(err, DG_ENOMEM, "no memory for a stream of %zu texts", item->n_texts);
     for (; s->n < item->n_texts; s->n++) {
         struct text *t = &s->texts[s->n];
-        size_t n = dg_job_parts(hop->jobs[s->n]);
-        t->parts = malloc((n > 0 ? n : 1) * sizeof *t->parts);
+        t->n = dg_job_parts(hop->jobs[s->n]);
+        t->parts = calloc(t->n + 1, sizeof *t->parts);
         if (!t->parts)
-            return dg_error_set(err, DG_ENOMEM, "no memory for a stream of %zu sentences", n);
-        for (t->n = 0; t->n < n; t->n++)
-            t->parts[t->n].characters = UNSENT;
+            return dg_error_set(err, DG_ENOMEM, "no memory for a stream of %zu sentences", t->n);
     }
     return DG_OK;
 }
@@ -78,7 +73,7 @@ static size_t move_front(struct text *t, const struct dg_finished_part *p)
 static void pass_shown(struct text *t, struct dg_job *job)
 {
     struct dg_finished_part p;
-    while (t->n_front < t->n && t->parts[t->n_front].characters != UNSENT &&
+    while (t->n_front < t->n && t->parts[t->n_front].shown &&
            dg_job_finish_part(job, t->n_front, &p, NULL) == DG_OK)
         move_front(t, &p);
 }
@@ -113,7 +108,7 @@ bool dg_stream_show(struct dg_stream *s, struct dg_item *item,
         struct dg_job *job = hop->jobs[text];
         for (size_t i = t->n_front; i < t->n; i++) {
             pass_shown(t, job);
-            if (t->parts[i].characters != UNSENT)
+            if (t->parts[i].shown)
                 continue;
             const int rc = dg_job_finish_part(job, i, &p, NULL);
             s->lost = s->lost || rc == DG_ENOMEM;
@@ -126,8 +121,7 @@ bool dg_stream_show(struct dg_stream *s, struct dg_item *item,
                 one.sentence.target_end = t->target_end;
             }
             show(&one, out);
-            t->parts[i] =
-                (struct part){p.characters, one.sentence.source_begin, one.sentence.source_end};
+            t->parts[i] = (struct part){true, one.sentence.source_begin, one.sentence.source_end};
             any = true;
         }
     }
@@ -147,7 +141,7 @@ size_t dg_stream_characters(const struct dg_stream *s)
         size_t end = 0; /* of the source text counted so far */
         for (size_t k = 0; k < s->texts[i].n; k++) {
             const struct part *p = &s->texts[i].parts[k];
-            if (p->characters == UNSENT || p->source_end <= end)
+            if (!p->shown || p->source_end <= end)
                 continue;
             sum += p->source_end - (p->source_begin > end ? p->source_begin : end);
             end = p->source_end;
