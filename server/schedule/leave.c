@@ -18,23 +18,17 @@ static void drop(struct dg_entry *e)
  */
 static bool drop_duplicates(struct dg_worker *w, uint32_t id, bool stop)
 {
-    /* While the first of them is over, the next one becomes the first. */
-    for (struct dg_entry *e; (e = w->live.by_id[id]) != NULL && is_over(e, stop);) {
-        dg_live_set_unlink_first(&w->live, e);
-        drop(e);
-    }
-    if (!w->live.by_id[id])
-        return true;
-    /* The first one stays; of those linked to it some may be over. */
-    for (struct dg_entry **link = &w->live.by_id[id]->next, *e; (e = *link) != NULL;) {
-        if (!is_over(e, stop)) {
-            link = &e->next;
-            continue;
+    struct dg_entry *stays = NULL; /* the last one that does */
+    for (struct dg_entry *e = w->live.by_id[id], *next; e; e = next) {
+        next = e->next; /* dropping may free e with its task */
+        if (is_over(e, stop)) {
+            dg_live_set_unlink(&w->live, stays, e);
+            drop(e);
+        } else {
+            stays = e;
         }
-        *link = e->next;
-        drop(e);
     }
-    return false;
+    return !stays;
 }
 
 /* Drops live sentences whose requests are all over: their rows are free for the next step. */

@@ -45,17 +45,19 @@ void dg_live_set_leave(struct dg_live_set *s, struct dg_entry *e)
     s->free_ids[s->n_free++] = e->id;
 }
 
-void dg_live_set_unlink_first(struct dg_live_set *s, struct dg_entry *e)
+void dg_live_set_unlink(struct dg_live_set *s, struct dg_entry *before, struct dg_entry *e)
 {
     struct dg_entry *next = e->next;
-    if (!next) {
+    if (before) {
+        before->next = next;
+    } else if (next) {
+        /* The engine only knows the id, so the sentence goes on unchanged. */
+        dg_entry_succeed(next, e);
+        s->ranking[find(s, e)] = next;
+        s->by_id[e->id] = next;
+    } else {
         dg_live_set_leave(s, e);
-        return;
     }
-    /* The engine only knows the id, so the sentence goes on unchanged. */
-    dg_entry_succeed(next, e);
-    s->ranking[find(s, e)] = next;
-    s->by_id[e->id] = next;
 }
 
 size_t dg_live_set_of_model(

@@ -27,9 +27,9 @@ bool dg_live_set_next_id(const struct dg_live_set *s, uint32_t *id);
 void dg_live_set_put(struct dg_live_set *s, struct dg_entry *e);
 /* Remove e and free its id. */
 void dg_live_set_leave(struct dg_live_set *s, struct dg_entry *e);
-/* Remove e, the first of its duplicates: the next of them takes over its id and rank; if there is
- * none, the sentence leaves. */
-void dg_live_set_unlink_first(struct dg_live_set *s, struct dg_entry *e);
+/* Remove e from its duplicates, where it is linked to `before`; NULL: it is the first. Then the
+ * next of them takes over its id and rank, and if there is none, the sentence leaves. */
+void dg_live_set_unlink(struct dg_live_set *s, struct dg_entry *before, struct dg_entry *e);
 
 /* List the live sentences of a model in out[DG_LIVE_MAX], ascending by rank; returns how many. */
 size_t dg_live_set_of_model(

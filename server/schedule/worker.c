@@ -78,21 +78,15 @@ static struct dg_entry *accept(
 {
     const struct dg_entry_times times = {
         w->live.by_id[id]->admitted_ns, w->live.by_id[id]->encoded_ns, now};
-    /* As in drop_duplicates: the first one leaves for as long as it takes the answer; then come
-     * those linked to the first that does not. */
-    for (struct dg_entry *e; (e = w->live.by_id[id]) != NULL && dg_task_accept(e, r, &times);) {
-        dg_live_set_unlink_first(&w->live, e);
-        settle(w, e);
-    }
-    if (!w->live.by_id[id])
-        return NULL;
-    for (struct dg_entry **link = &w->live.by_id[id]->next, *e; (e = *link) != NULL;) {
-        if (!dg_task_accept(e, r, &times)) {
-            link = &e->next;
-            continue;
+    struct dg_entry *stays = NULL; /* the last one that does */
+    for (struct dg_entry *e = w->live.by_id[id], *next; e; e = next) {
+        next = e->next; /* settling may free e with its task */
+        if (dg_task_accept(e, r, &times)) {
+            dg_live_set_unlink(&w->live, stays, e);
+            settle(w, e);
+        } else {
+            stays = e;
         }
-        *link = e->next;
-        settle(w, e);
     }
     return w->live.by_id[id];
 }
