@@ -114,7 +114,6 @@ static struct MHD_Daemon *start(struct dg_http *http, const struct dg_tls *tls, 
             MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)dg_tls_key_text(tls)};
         encryption[2] = (struct MHD_OptionItem){
             MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)DG_TLS_PRIORITIES};
-        encryption[3] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
     }
     /* To get one thread, leave the pool size out: the library refuses a pool of one. */
     return MHD_start_daemon(flags, 0, NULL, NULL, dg_http_on_request, http,

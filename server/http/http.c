@@ -274,6 +274,14 @@ void dg_http_set_limits(struct dg_http *http, const struct dg_http_limits *limit
     dg_net_set_limits(http->net, &l);
 }
 
+static void destroy(struct dg_http *http)
+{
+    dg_http_daemons_stop(http);
+    dg_net_close(http->net);
+    dg_http_fixed_close(http);
+    free(http);
+}
+
 int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
     struct dg_http **out, struct dg_error *err)
 {
@@ -291,14 +299,7 @@ int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
     if (getrandom(&http->id_seed, sizeof http->id_seed, GRND_NONBLOCK) !=
         (ssize_t)sizeof http->id_seed)
         http->id_seed = dg_clock_ns();
-    int rc = dg_http_daemons_start(http, listen_fds[1] >= 0, err);
-    if (rc != DG_OK) {
-        dg_net_close_listeners(listen_fds);
-        dg_http_fixed_close(http);
-        free(http);
-        return rc;
-    }
-    struct dg_net_options net = {
+    const struct dg_net_options net = {
         .max_connections = options->max_connections,
         .kept_local = options->max_connections / 16 < MAX_KEPT_LOCAL ? options->max_connections / 16
                                                                      : MAX_KEPT_LOCAL,
@@ -312,11 +313,13 @@ int dg_http_open(const int listen_fds[2], const struct dg_http_options *options,
         .late = dg_exchange_late,
         .quiet = dg_exchange_quiet,
     };
-    rc = dg_net_open(listen_fds, &net, &http->net, err);
+    int rc = dg_http_daemons_start(http, listen_fds[1] >= 0, err);
+    if (rc == DG_OK)
+        rc = dg_net_open(listen_fds, &net, &http->net, err);
+    else
+        dg_net_close_listeners(listen_fds);
     if (rc != DG_OK) {
-        dg_http_daemons_stop(http);
-        dg_http_fixed_close(http);
-        free(http);
+        destroy(http);
         return rc;
     }
     *out = http;
@@ -360,9 +363,5 @@ void dg_http_close(struct dg_http *http)
             dg_net_abort(http->net);
         nanosleep(&pause, NULL);
     }
-    struct dg_net *net = http->net;
-    dg_http_daemons_stop(http);
-    dg_net_close(net);
-    dg_http_fixed_close(http);
-    free(http);
+    destroy(http);
 }
