@@ -89,43 +89,36 @@ bool dg_answer_cache_takes(const struct dg_sentence *s)
 
 /* ---- Keys ---- */
 
+enum { PARTS = 7 };
+
 struct key {
     struct options options;
     /* in this order: version with its NUL, options, source ids, leading ids, forms of terms, ids of
      * terms, places of their sources */
-    struct {
+    struct part {
         const void *data;
         size_t n;
-    } parts[7];
+    } parts[PARTS];
 };
 
 static void key_of(const char *version, const struct dg_sentence *s, struct key *k)
 {
-    const struct dg_terms *t = s->terms;
+    static const struct dg_terms none;
+    const struct dg_terms *t = s->terms ? s->terms : &none;
     memset(&k->options, 0, sizeof k->options);
     memcpy(&k->options.search, &s->search, sizeof s->search);
     k->options.want_alignment = s->want_alignment;
     k->options.whole_vocabulary = s->whole_vocabulary;
     k->options.n_source = s->n_source;
     k->options.n_lead = s->n_lead;
-    k->options.n_forms = t ? t->n_forms : 0;
-    k->parts[0].data = version;
-    k->parts[0].n = strlen(version) + 1;
-    k->parts[1].data = &k->options;
-    k->parts[1].n = sizeof k->options;
-    k->parts[2].data = s->source;
-    k->parts[2].n = s->n_source * sizeof *s->source;
-    k->parts[3].data = s->prefix;
-    k->parts[3].n = s->n_lead * sizeof *s->prefix;
-    k->parts[4].data = t ? t->forms : NULL;
-    k->parts[4].n = t ? t->n_forms * sizeof *t->forms : 0;
-    k->parts[5].data = t ? t->ids : NULL;
-    k->parts[5].n = t ? t->n_ids * sizeof *t->ids : 0;
-    k->parts[6].data = t ? t->sources : NULL;
-    k->parts[6].n = t && t->sources ? t->n * sizeof *t->sources : 0;
+    k->options.n_forms = t->n_forms;
+    const struct part parts[PARTS] = {{version, strlen(version) + 1},
+        {&k->options, sizeof k->options}, {s->source, s->n_source * sizeof *s->source},
+        {s->prefix, s->n_lead * sizeof *s->prefix}, {t->forms, t->n_forms * sizeof *t->forms},
+        {t->ids, t->n_ids * sizeof *t->ids},
+        {t->sources, t->sources ? t->n * sizeof *t->sources : 0}};
+    memcpy(k->parts, parts, sizeof parts);
 }
-
-#define PARTS (sizeof((struct key *)NULL)->parts / sizeof(*((struct key *)NULL)->parts))
 
 static size_t key_len(const struct key *k)
 {
