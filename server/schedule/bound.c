@@ -20,13 +20,13 @@ static double rate_of(const struct dg_served *model)
     return rate > 0 ? rate : DG_QUEUE_START_RATE;
 }
 
-struct dg_backlog dg_queue_backlog(const struct dg_queue *q, int first, int last)
+struct dg_backlog dg_queue_backlog(const struct dg_queue *q, enum dg_class last)
 {
     struct dg_backlog b = {0};
     for (size_t i = 0; i < q->n_lanes; i++) {
         const struct dg_lane *l = &q->lanes[i];
         uint64_t cost = 0;
-        for (int c = first; c <= last; c++) {
+        for (int c = 0; c <= (int)last; c++) {
             cost += l->cost[c];
             b.large += l->large[c];
             b.entries += l->entries[c];
@@ -57,7 +57,7 @@ static bool is_measured(const struct dg_served *model)
 struct dg_ahead dg_queue_ahead(
     const struct dg_queue *q, const struct dg_served *model, enum dg_class class)
 {
-    const struct dg_backlog b = dg_queue_backlog(q, DG_CLASS_INTERACTIVE, class);
+    const struct dg_backlog b = dg_queue_backlog(q, class);
     double rate = DG_QUEUE_PATIENT_RATE;
     if (is_measured(model) || dg_drain_rate(&q->drains[class]) > 0)
         rate = b.seconds > 0 ? (double)b.cost / b.seconds : rate_of(model);
@@ -116,7 +116,7 @@ struct room {
 /* rate: cost per second, used if nothing waits. */
 static struct room room_of(const struct dg_queue *q, enum dg_class last, double rate)
 {
-    const struct dg_backlog b = dg_queue_backlog(q, DG_CLASS_INTERACTIVE, last);
+    const struct dg_backlog b = dg_queue_backlog(q, last);
     if (b.seconds > 0)
         rate = (double)b.cost / b.seconds;
     return (struct room){.last = last,

@@ -159,8 +159,8 @@ bool dg_queue_stopped(const struct dg_queue *q)
 static void measure(struct dg_queue *q, struct dg_queue_load *out)
 {
     dg_queue_pass(q, dg_clock_ns());
-    struct dg_backlog b = dg_queue_backlog(q, DG_CLASS_INTERACTIVE, DG_CLASS_BULK);
-    struct dg_backlog interactive = dg_queue_backlog(q, DG_CLASS_INTERACTIVE, DG_CLASS_INTERACTIVE);
+    struct dg_backlog b = dg_queue_backlog(q, DG_CLASS_BULK);
+    struct dg_backlog interactive = dg_queue_backlog(q, DG_CLASS_INTERACTIVE);
     double rate = b.seconds > 0 ? (double)b.cost / b.seconds : DG_QUEUE_START_RATE;
     size_t most = q->o.max_tokens > 0 ? q->o.max_tokens : (size_t)(q->o.max_seconds * rate);
     *out = (struct dg_queue_load){.entries = b.entries,

@@ -32,7 +32,7 @@ struct dg_queue {
     struct dg_drain drains[DG_CLASSES];
 };
 
-/* The waiting work of classes first to last in all lanes, since lanes share the workers. */
+/* The waiting work of the classes up to last in all lanes, since lanes share the workers. */
 struct dg_backlog {
     /* with duplicates */
     size_t entries;
@@ -41,7 +41,7 @@ struct dg_backlog {
     uint64_t large;
     double seconds;
 };
-struct dg_backlog dg_queue_backlog(const struct dg_queue *q, int first, int last);
+struct dg_backlog dg_queue_backlog(const struct dg_queue *q, enum dg_class last);
 /* The work ahead of a newcomer. Seconds for everything that waits in its class or before, and for
  * what is live of its model; and the rate assumed, cost per second. */
 struct dg_ahead {
