@@ -40,14 +40,9 @@ static int kind_of(const char *path)
     return -1;
 }
 
-bool dg_pairs_file_is(const char *path)
-{
-    return kind_of(path) >= 0;
-}
-
 static int is_pairs_file(const struct dirent *e)
 {
-    return e->d_name[0] != '.' && dg_pairs_file_is(e->d_name);
+    return e->d_name[0] != '.' && kind_of(e->d_name) >= 0;
 }
 
 void dg_pairs_files_free(char **files, size_t n)

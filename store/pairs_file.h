@@ -13,8 +13,6 @@
  * and scripts begin with capitals there, as BCP 47 writes them (terms.zh-Hans-en.tsv), or follow
  * '_'. */
 bool dg_pairs_file_languages(const char *path, char source[36], char target[36]);
-/* True if the name is that of a file of pairs. */
-bool dg_pairs_file_is(const char *path);
 /* Visit all pairs. source_lang and target_lang apply if the file's name gives no languages (NULL:
  * such a TSV file, or a CSV row without languages, is refused). DG_EINVAL: another kind of file;
  * DG_EFORMAT, DG_EIO, DG_ELIMIT. Messages name the file. */

@@ -44,7 +44,8 @@ int dg_dialect_request_not_served(
         err, DG_EINVAL, name, "%s is \"%.40s\", expected one of %s%s", name, value, list, command);
 }
 
-int dg_dialect_request_language(
+/* *out: the nearest served code of a side, the arena's; NULL: absent, "" or "auto". */
+static int read_language(
     struct dg_request *r, const char *name, unsigned side, const char **out, struct dg_error *err)
 {
     char served[DG_LANGUAGE_MAX];
@@ -67,9 +68,9 @@ int dg_dialect_request_read(
 {
     int rc = dg_dialect_request_texts(b, names->texts, err);
     if (rc == DG_OK)
-        rc = dg_dialect_request_language(b->request, names->source, DG_SOURCES, &b->source, err);
+        rc = read_language(b->request, names->source, DG_SOURCES, &b->source, err);
     if (rc == DG_OK)
-        rc = dg_dialect_request_language(b->request, names->target, DG_TARGETS, &b->target, err);
+        rc = read_language(b->request, names->target, DG_TARGETS, &b->target, err);
     if (rc == DG_OK && !b->target)
         rc = dg_error_field(err, DG_EINVAL, names->target, "%s is missing", names->target);
     if (!b->source)

@@ -21,12 +21,8 @@ int dg_dialect_request_word(const struct dg_json *o, const char *name, const cha
     const char *allowed, struct dg_error *err);
 /* Read only the texts: a string or an array of strings. */
 int dg_dialect_request_texts(struct dg_body *b, const char *name, struct dg_error *err);
-/* Read only one language: *out is the nearest served code of a side (DG_SOURCES, DG_TARGETS), the
- * arena's; NULL: absent, "" or "auto". */
-int dg_dialect_request_language(
-    struct dg_request *r, const char *name, unsigned side, const char **out, struct dg_error *err);
-/* DG_EINVAL: the field's value is no served language of that side. The message lists those that
- * are. */
+/* DG_EINVAL: the field's value is no served language of a side (DG_SOURCES, DG_TARGETS). The
+ * message lists those that are. */
 int dg_dialect_request_not_served(
     struct dg_request *r, const char *name, const char *value, unsigned side, struct dg_error *err);
 

@@ -45,7 +45,8 @@ static bool accept(struct dg_http_exchange *x, const struct dg_endpoint *endpoin
     return false;
 }
 
-struct dg_limits dg_endpoint_limits(const struct dg_app *app, bool fed)
+/* The limits of one request; fed: of a batch. */
+static struct dg_limits limits_of(const struct dg_app *app, bool fed)
 {
     const struct dg_server_config *c = &app->config;
     return (struct dg_limits){
@@ -116,7 +117,7 @@ static int read_body(struct dg_request *r, struct dg_error *err)
 {
     const struct dg_endpoint *endpoint = r->reader;
     const struct dg_http_request *request = dg_http_request(r->x);
-    struct dg_limits limits = dg_endpoint_limits(r->app, endpoint->kind.fed);
+    struct dg_limits limits = limits_of(r->app, endpoint->kind.fed);
     if (!r->direct)
         find_timeout(endpoint, r, limits.timeout_ms);
     r->timeout_ms = 0;
@@ -156,7 +157,7 @@ void dg_endpoint_handle(
     if (rc == DG_OK) {
         r->read = read_body;
         r->reader = endpoint;
-        r->timeout_ms = dg_endpoint_limits(app, endpoint->kind.fed).timeout_ms;
+        r->timeout_ms = limits_of(app, endpoint->kind.fed).timeout_ms;
         dg_request_start_take(r);
         return;
     }

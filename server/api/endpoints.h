@@ -24,8 +24,6 @@ extern const struct dg_endpoint dg_endpoint_alternatives; /* POST /v1/alternativ
 extern const struct dg_endpoint dg_endpoint_attention;    /* POST /v1/attention */
 extern const struct dg_endpoint dg_endpoint_detect;       /* POST /v1/detect */
 
-/* The limits of one request; fed: of a batch. */
-struct dg_limits dg_endpoint_limits(const struct dg_app *app, bool fed);
 /* Fill in the request from a JSON body[n]. No HTTP. DG_EINVAL (field "body": not JSON or no object)
  * and DG_ELIMIT name the field. */
 int dg_endpoint_read(const struct dg_endpoint *endpoint, struct dg_request *r, const char *body,

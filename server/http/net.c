@@ -16,7 +16,8 @@
 
 #define NO_SLOT UINT32_MAX
 
-void dg_net_wake(struct dg_net *net)
+/* Wakes the keeper. */
+static void wake(struct dg_net *net)
 {
     uint64_t one = 1;
     ssize_t k = write(net->wake_fd, &one, sizeof one); /* counter full: already awake */
@@ -88,7 +89,7 @@ uint64_t dg_net_enter(struct dg_net *net, int fd, const struct sockaddr *addr, s
     bool first = net->count == 1;
     pthread_mutex_unlock(&net->lock);
     if (first)
-        dg_net_wake(net); /* the keeper sleeps without a timeout when it has nothing to time */
+        wake(net); /* the keeper sleeps without a timeout when it has nothing to time */
     return id;
 }
 
@@ -112,7 +113,7 @@ void dg_net_leave(struct dg_net *net, uint64_t id, bool linger)
     }
     pthread_mutex_unlock(&net->lock);
     if (linger)
-        dg_net_wake(net);
+        wake(net);
 }
 
 void dg_net_phase(struct dg_net *net, uint64_t id, enum dg_net_phase phase)
@@ -201,13 +202,13 @@ void dg_net_counts(struct dg_net *net, struct dg_net_counts *out)
 void dg_net_release(struct dg_net *net)
 {
     atomic_store(&net->release, true);
-    dg_net_wake(net);
+    wake(net);
 }
 
 void dg_net_drain(struct dg_net *net)
 {
     atomic_store(&net->drain, true);
-    dg_net_wake(net);
+    wake(net);
 }
 
 bool dg_net_drained(struct dg_net *net)
@@ -294,7 +295,7 @@ void dg_net_close(struct dg_net *net)
         return;
     if (net->has_thread) {
         atomic_store(&net->stop, true);
-        dg_net_wake(net);
+        wake(net);
         pthread_join(net->thread, NULL);
     }
     for (size_t i = 0; i < net->n_linger; i++)

@@ -101,8 +101,6 @@ struct dg_net {
     struct dg_net_counts counts;
 };
 
-/* Wake the keeper. */
-void dg_net_wake(struct dg_net *net);
 /* The slot of an id, or NULL when its connection has left. Lock held. */
 struct dg_net_slot *dg_net_find(struct dg_net *net, uint64_t id);
 /* Has the client sent bytes that its owner has not read? Lock held. */

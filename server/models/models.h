@@ -197,8 +197,6 @@ bool dg_models_nearest(
 /* Whether there are models to and from the pivot. True without a pivot. */
 bool dg_models_has_pivot(struct dg_models *m);
 
-/* "float32", "float16", "bfloat16" or "int8": what most of the weights are. */
-const char *dg_served_type(const struct dg_served *s);
 /* Append its devices as the backends name them, separated by commas. */
 void dg_served_devices(const struct dg_served *s, struct dg_buffer *out);
 /* Log its name, pairs and version. */

@@ -148,6 +148,13 @@ static int check_copies(const struct dg_served *s, struct dg_error *err)
     return rc;
 }
 
+/* Is int8 what most of its weights are? */
+static bool is_int8(const struct dg_served *s)
+{
+    const struct dg_bundle *b = dg_translator_bundle(s->translator);
+    return strcmp(dg_weights_main_type(dg_bundle_weights(b)), "int8") == 0;
+}
+
 static int open_replicas(
     const struct dg_models_options *o, struct dg_served *s, struct dg_error *err)
 {
@@ -162,9 +169,8 @@ static int open_replicas(
         struct dg_device device = o->devices.list[r->placed];
         device.threads = (int)o->compute_threads;
         device.nice = o->nice;
-        r->step_rows = o->step_rows > 0 ? o->step_rows
-                                        : dg_models_step_rows(
-                                              device.cuda, strcmp(dg_served_type(s), "int8") == 0);
+        r->step_rows =
+            o->step_rows > 0 ? o->step_rows : dg_models_step_rows(device.cuda, is_int8(s));
         int rc = dg_device_open(&device, &r->be, err);
         if (rc == DG_OK)
             rc = dg_engine_open(model_of(s, r->placed), r->be, &o->limits, &r->engine, err);
@@ -285,11 +291,6 @@ int dg_served_open(const struct dg_models_options *o, const char *dir, struct dg
     atomic_store(&s->used_ns, dg_clock_ns());
     *out = s;
     return DG_OK;
-}
-
-const char *dg_served_type(const struct dg_served *s)
-{
-    return dg_weights_main_type(dg_bundle_weights(dg_translator_bundle(s->translator)));
 }
 
 void dg_served_devices(const struct dg_served *s, struct dg_buffer *out)

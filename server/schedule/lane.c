@@ -40,7 +40,7 @@ void dg_lane_add(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
     dg_duplicates_put(&q->duplicates, e);
 }
 
-void dg_lane_remove(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
+static void take_out(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
 {
     l->tokens[dg_batcher_class(e->node.key)] -= e->source_tokens;
     dg_batcher_remove(&l->batcher, e);
@@ -91,7 +91,7 @@ void dg_lane_enter(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
      * again, since a heap's key must not change inside. */
     if (e->node.key < first->node.key || first->patient > e->patient) {
         const uint64_t key = e->node.key < first->node.key ? e->node.key : first->node.key;
-        dg_lane_remove(q, l, first);
+        take_out(q, l, first);
         first->node = (struct dg_heap_node){.key = key};
         first->patient = first->patient && e->patient;
         dg_lane_add(q, l, first);
@@ -111,7 +111,7 @@ static void leave(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
             link = &(*link)->next;
         *link = next;
     } else {
-        dg_lane_remove(q, l, e);
+        take_out(q, l, e);
         for (struct dg_entry *other = next; other; other = other->next)
             other->first = next;
         if (next) {

@@ -42,10 +42,8 @@ void dg_lane_enter(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e);
 void dg_lane_leave_task(
     struct dg_queue *q, struct dg_lane *l, const struct dg_task *t, struct dg_entry **list);
 
-/* Add to and remove from the batcher and the table of duplicates: only the first of its duplicates.
- */
+/* Add to the batcher and the table of duplicates: only the first of its duplicates. */
 void dg_lane_add(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e);
-void dg_lane_remove(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e);
 /* Count e in the bound, in the class of `first`, the first of its duplicates; and stop counting it.
  */
 void dg_lane_count_in(
