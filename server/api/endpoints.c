@@ -9,16 +9,6 @@
 
 #define LINES "application/x-ndjson"
 
-/* "application/json", with or without parameters. */
-static bool is_json(const char *type)
-{
-    static const char json[] = "application/json";
-    if (!type || strncasecmp(type, json, sizeof json - 1) != 0)
-        return false;
-    char next = type[sizeof json - 1];
-    return next == '\0' || next == ';' || next == ' ' || next == '\t';
-}
-
 /* Does the client ask for lines? Quality values are not weighed: a client that names lines gets
  * them. */
 static bool wants_lines(const struct dg_http_exchange *x)
@@ -34,7 +24,7 @@ static bool wants_lines(const struct dg_http_exchange *x)
 static bool accept(struct dg_http_exchange *x, const struct dg_endpoint *endpoint)
 {
     struct dg_http_reply r = {0};
-    if (!endpoint->read && !is_json(dg_http_header(x, "Content-Type")))
+    if (!endpoint->read && !dg_http_is_type(dg_http_header(x, "Content-Type"), "application/json"))
         dg_reply_error(&r, 415, "unsupported_media_type", "Content-Type",
             "Content-Type must be application/json");
     else if (dg_http_gone(x)) /* before any work is done for it */

@@ -12,16 +12,6 @@
 /* Longest key when escaped, with its quotes; longer strings are no keys of this server. */
 #define LONGEST_KEY ((size_t)6 * DG_GATE_KEY)
 
-/* The media type without parameters, in lower case. */
-static void media_type(const char *type, char out[80])
-{
-    size_t n = strcspn(type, "; \t");
-    n = n < 79 ? n : 79;
-    for (size_t i = 0; i < n; i++)
-        out[i] = (char)(type[i] >= 'A' && type[i] <= 'Z' ? type[i] | 0x20 : type[i]);
-    out[n] = '\0';
-}
-
 /* Many clients declare JSON on every request: a GET or DELETE without a body has its parameters in
  * the query all the same. */
 static bool is_query_alone(const struct dg_http_request *q)
@@ -31,12 +21,12 @@ static bool is_query_alone(const struct dg_http_request *q)
 }
 
 /* True if the body is "application/json" or "application/vnd.api+json", by its media type. */
-static bool is_json(const struct dg_http_request *q, const char *type)
+static bool is_json(const struct dg_http_request *q)
 {
-    const size_t n = strlen(type);
-    return !is_query_alone(q) &&
-           (!strcmp(type, "application/json") ||
-               (!strncmp(type, "application/", 12) && n > 17 && !strcmp(type + n - 5, "+json")));
+    const size_t n = strcspn(q->type, "; \t");
+    return !is_query_alone(q) && (dg_http_is_type(q->type, "application/json") ||
+                                     (n > 17 && strncasecmp(q->type, "application/", 12) == 0 &&
+                                         strncasecmp(q->type + n - 5, "+json", 5) == 0));
 }
 
 /* check: decides whether parsing goes on; NULL: it always does. */
@@ -59,9 +49,7 @@ static int read(const struct dg_http_exchange *x, const struct dg_json_check *ch
     struct dg_json **out, bool *form, struct dg_error *err)
 {
     const struct dg_http_request *q = dg_http_request(x);
-    char type[80];
-    media_type(q->type, type);
-    *form = !is_json(q, type);
+    *form = !is_json(q);
     *out = NULL;
     if (!*form)
         return read_json(q, check, out, err);
@@ -69,7 +57,7 @@ static int read(const struct dg_http_exchange *x, const struct dg_json_check *ch
     if (!*out)
         return dg_error_set(err, DG_ENOMEM, "no memory for a form");
     int rc = dg_form_read(q->query, strlen(q->query), *out, err);
-    if (rc == DG_OK && !strcmp(type, FORM_TYPE))
+    if (rc == DG_OK && dg_http_is_type(q->type, FORM_TYPE))
         rc = dg_form_read(q->body, q->body_len, *out, err);
     if (rc == DG_OK && dg_multipart_is(q->type))
         rc = dg_multipart_read(q->type, q->body, q->body_len, "", *out, NULL, err);
@@ -172,13 +160,11 @@ static bool multipart_key(const struct dg_http_request *q, const char *name, cha
 bool dg_parameters_key(const struct dg_http_exchange *x, const char *name, char out[DG_GATE_KEY])
 {
     const struct dg_http_request *q = dg_http_request(x);
-    char type[80];
-    media_type(q->type, type);
-    if (is_json(q, type))
+    if (is_json(q))
         return json_key(q->body, q->body_len, name, out);
     if (dg_parameters_query_key(x, name, out))
         return true;
-    if (!strcmp(type, FORM_TYPE))
+    if (dg_http_is_type(q->type, FORM_TYPE))
         return dg_form_find(q->body, q->body_len, name, out, DG_GATE_KEY);
     return dg_multipart_is(q->type) && memmem(q->body, q->body_len, name, strlen(name)) &&
            multipart_key(q, name, out);

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* A request that waits for its answer. Lives until the exchange drops it. */
 struct waiting {
@@ -50,14 +49,13 @@ static void drop(void *arg)
 static void fill(struct waiting *w, struct dg_app *app, struct dg_http_exchange *x)
 {
     const char *accept = dg_http_header(x, "Accept");
-    const char *type = dg_http_header(x, "Content-Type");
     w->side.app = app;
     w->side.x = w->x = x;
     w->side.request = dg_http_request(x);
     dg_gate_owner(app->auth, x, w->side.owner);
     w->side.visit = dg_gate_hold(x);
     snprintf(w->side.accept, sizeof w->side.accept, "%s", accept ? accept : "");
-    w->side.json = type && strncasecmp(type, "application/json", 16) == 0;
+    w->side.json = dg_http_is_type(dg_http_header(x, "Content-Type"), "application/json");
     w->work.run = run;
     w->work.arg = w;
 }

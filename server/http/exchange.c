@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define GRACE_NS 1000000000ull /* grace after a deadline, for an answer that says more than 504 */
 
@@ -64,6 +65,13 @@ const struct dg_http_request *dg_http_request(const struct dg_http_exchange *x)
 const char *dg_http_header(const struct dg_http_exchange *x, const char *name)
 {
     return MHD_lookup_connection_value(x->mhd, MHD_HEADER_KIND, name);
+}
+
+bool dg_http_is_type(const char *content_type, const char *type)
+{
+    const size_t n = strlen(type);
+    return content_type && strncasecmp(content_type, type, n) == 0 &&
+           strchr("; \t", content_type[n]); /* NUL, too */
 }
 
 bool dg_http_gone(const struct dg_http_exchange *x)

@@ -131,6 +131,8 @@ void dg_http_close(struct dg_http *http);
 const struct dg_http_request *dg_http_request(const struct dg_http_exchange *x);
 /* A request header; NULL when absent. HTTP thread, until the reply; borrowed. */
 const char *dg_http_header(const struct dg_http_exchange *x, const char *name);
+/* Is a Content-Type (NULL: absent) this media type, with or without parameters? Any thread. */
+bool dg_http_is_type(const char *content_type, const char *type);
 /* Did the client come through a Unix socket, which the file's mode guards? HTTP thread. */
 bool dg_http_unix(const struct dg_http_exchange *x);
 /* Does the connection itself speak TLS? HTTP thread. */

@@ -1,6 +1,7 @@
 #include "server/http/multipart.h"
 
 #include "server/http/form.h"
+#include "server/http/http.h"
 #include "text/utf8.h"
 
 #include <ctype.h>
@@ -18,9 +19,7 @@ static int wrong(struct dg_error *err, const char *why)
 
 bool dg_multipart_is(const char *type)
 {
-    static const char name[] = "multipart/form-data";
-    return type && strncasecmp(type, name, sizeof name - 1) == 0 &&
-           strchr("; \t", type[sizeof name - 1]);
+    return dg_http_is_type(type, "multipart/form-data");
 }
 
 /* Copy the value of `name` among a header's parameters to out; false: there is none. */

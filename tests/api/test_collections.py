@@ -160,7 +160,8 @@ def test_limits(server):
     assert reply.status_code == 400 and "1025 bytes" in reply.text
     reply = ask(server, "POST", "/v1/glossaries", {"name": "a", "dictionaries": [PETS["dictionaries"][0]] * 65})
     assert reply.status_code == 413
-    assert requests.post(server.url("/v1/glossaries"), data="x", timeout=PATIENCE).status_code == 415
+    for headers in ({}, {"Content-Type": "application/jsonlines"}):
+        assert requests.post(server.url("/v1/glossaries"), data="x", headers=headers, timeout=PATIENCE).status_code == 415, headers
     reply = requests.post(server.url("/v1/glossaries"), data="x", headers={"Content-Type": "application/json"}, timeout=PATIENCE)
     assert reply.status_code == 400 and reply.json()["error"]["code"] == "invalid_json"
     for query in ("?source=en", "?source=en&target=!", "?x=1", "?source=en&source=de&target=de"):

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #define FORM "application/x-www-form-urlencoded"
 
@@ -180,7 +179,7 @@ static int read_body(const struct dg_side *s, enum dg_deepl_glossary_form form,
     int rc = dg_parameters_read(s->x, out, is_form, err);
     if (rc != DG_OK || !*is_form || form == DG_DEEPL_MONOLINGUAL)
         return rc;
-    if (strncasecmp(dg_http_request(s->x)->type, FORM, sizeof FORM - 1) != 0)
+    if (!dg_http_is_type(dg_http_request(s->x)->type, FORM))
         return dg_error_set(err, DG_EUNSUP, "Content-Type must be application/json or " FORM);
     return form == DG_DEEPL_DICTIONARY || gather_dictionaries(*out)
                ? DG_OK
