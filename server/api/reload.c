@@ -42,17 +42,6 @@ static void finish(void *arg, struct dg_http_exchange *x)
     dg_http_reply_take(x, &r);
 }
 
-/* The reload goes on: others may wait for it, and it cannot be stopped half-way. */
-static void gone(void *arg)
-{
-    (void)arg;
-}
-
-static void drop(void *arg)
-{
-    free(arg);
-}
-
 static void fail(struct dg_http_exchange *x, int status, const char *code, const char *message)
 {
     struct dg_http_reply r = {0};
@@ -62,7 +51,9 @@ static void fail(struct dg_http_exchange *x, int status, const char *code, const
 
 void dg_api_reload(struct dg_app *app, struct dg_http_exchange *x)
 {
-    static const struct dg_http_later later = {.finish = finish, .gone = gone, .drop = drop};
+    /* If the client leaves, the reload goes on: others may wait for it, and it cannot be stopped
+     * half-way. */
+    static const struct dg_http_later later = {.finish = finish, .drop = free};
     const struct dg_http_request *request = dg_http_request(x);
     if (request->body_len > 0 && !(request->body_len == 2 && memcmp(request->body, "{}", 2) == 0)) {
         fail(x, 400, "invalid_request", "this takes no body, or {}");

@@ -32,12 +32,6 @@ static void finish(void *arg, struct dg_http_exchange *x)
     w->reply.body = NULL;
 }
 
-/* The request is carried out all the same: it may be a change. */
-static void gone(void *arg)
-{
-    (void)arg;
-}
-
 static void drop(void *arg)
 {
     struct waiting *w = arg;
@@ -63,7 +57,8 @@ static void fill(struct waiting *w, struct dg_app *app, struct dg_http_exchange 
 /* A new waiting request, which its exchange owns; NULL: no memory. */
 static struct waiting *begin(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer)
 {
-    static const struct dg_http_later later = {.finish = finish, .gone = gone, .drop = drop};
+    /* If the client leaves, the request is carried out all the same: it may be a change. */
+    static const struct dg_http_later later = {.finish = finish, .drop = drop};
     struct waiting *w = calloc(1, sizeof *w);
     if (!w)
         return NULL;

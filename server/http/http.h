@@ -185,7 +185,8 @@ struct dg_http_later {
     void (*finish)(
         /* after the wake, on an HTTP thread: must reply now */
         void *arg, struct dg_http_exchange *x);
-    /* the client hung up before the wake: finish early; dg_http_wake is still due. Any thread */
+    /* the client hung up before the wake: finish early; dg_http_wake is still due. NULL: the work
+     * is done all the same. Any thread */
     void (*gone)(void *arg);
     /* the exchange is over: free arg. Any thread */
     void (*drop)(void *arg);

@@ -116,7 +116,7 @@ void dg_http_tell_gone(struct dg_http_exchange *x)
     x->told_gone = true;
     const struct dg_http_later *later = x->later;
     pthread_mutex_unlock(&x->lock);
-    if (tell)
+    if (tell && later->gone)
         later->gone(x->later_arg);
 }
 
