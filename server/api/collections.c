@@ -4,6 +4,7 @@
 #include "server/access/gate.h"
 #include "server/api/collection_body.h"
 #include "server/api/entries.h"
+#include "server/api/routes.h"
 #include "server/api/server_glossaries.h"
 #include "server/api/side.h"
 #include "server/glossaries/collections.h"
@@ -31,11 +32,6 @@ bool dg_api_is_collections(const char *path)
 static enum dg_memory_kind kind_of(const struct dg_side *s)
 {
     return begins(s->request->path, GLOSSARIES) ? DG_MEMORY_GLOSSARY : DG_MEMORY_SENTENCES;
-}
-
-static void id_of(const struct dg_side *s, char id[DG_MEMORY_ID])
-{
-    dg_side_part(s, kind_of(s) == DG_MEMORY_GLOSSARY ? GLOSSARIES "/" : MEMORIES "/", id);
 }
 
 static void fail(struct dg_http_reply *r, const struct dg_error *err)
@@ -116,10 +112,12 @@ static int make(const struct dg_side *s, struct dg_memory *m, struct dg_collecti
 static int find(const struct dg_side *s, struct dg_memory *m, bool own, struct dg_memory_info *out,
     struct dg_error *err)
 {
+    const enum dg_memory_kind kind = kind_of(s);
+    const char *prefix = kind == DG_MEMORY_GLOSSARY ? GLOSSARIES "/" : MEMORIES "/";
     char id[DG_MEMORY_ID];
-    id_of(s, id);
-    return own ? dg_memory_get_own(m, kind_of(s), s->owner, id, out, err)
-               : dg_memory_get(m, kind_of(s), s->owner, id, out, err);
+    dg_routes_part(s->request->path, prefix, id, sizeof id);
+    return own ? dg_memory_get_own(m, kind, s->owner, id, out, err)
+               : dg_memory_get(m, kind, s->owner, id, out, err);
 }
 
 static int alter(const struct dg_side *s, struct dg_memory *m, const struct dg_collection_body *b,

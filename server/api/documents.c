@@ -5,11 +5,11 @@
 #include "server/api/entries.h"
 #include "server/api/files.h"
 #include "server/api/mixed.h"
+#include "server/api/routes.h"
 #include "server/api/side.h"
 #include "server/http/reply.h"
 #include "server/uploads/uploads.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define PREFIX "/v1/documents/"
@@ -142,9 +142,7 @@ static int find(struct dg_app *app, const char *path, const char *owner, struct 
     struct dg_upload_progress *progress, struct dg_error *err)
 {
     char id[DG_UPLOAD_ID];
-    const char *part = path + strlen(PREFIX);
-    const int len = (int)strcspn(part, "/");
-    snprintf(id, sizeof id, "%.*s", len, len < (int)sizeof id ? part : ""); /* longer: no id */
+    dg_routes_part(path, PREFIX, id, sizeof id);
     int rc = dg_uploader_get(app->uploader, id, u, progress, err);
     if (rc == DG_OK && strcmp(u->owner, owner) != 0)
         rc = dg_error_field(err, DG_ENOTFOUND, "id", "no such document");

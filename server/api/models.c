@@ -1,10 +1,8 @@
 #include "server/api/api.h"
 
+#include "server/api/routes.h"
 #include "server/http/reply.h"
 #include "server/models/describe.h"
-
-#include <stdio.h>
-#include <string.h>
 
 void dg_api_models(struct dg_app *app, struct dg_http_exchange *x)
 {
@@ -20,8 +18,7 @@ void dg_api_model_card(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_http_reply r = {0};
     struct dg_json *card = NULL;
     char version[80];
-    snprintf(version, sizeof version, "%s", dg_http_request(x)->path + strlen("/v1/models/"));
-    version[strcspn(version, "/")] = '\0';
+    dg_routes_part(dg_http_request(x)->path, "/v1/models/", version, sizeof version);
     if (dg_models_card(app->models, version, &card))
         dg_reply_json_take(&r, 200, card);
     else

@@ -167,6 +167,13 @@ static bool matches(const char *route, const char *path, bool other)
     return other && *route == '\0' && strcmp(path, "/") == 0;
 }
 
+void dg_routes_part(const char *path, const char *prefix, char *out, size_t cap)
+{
+    const char *part = path + strlen(prefix);
+    const size_t n = strcspn(part, "/");
+    snprintf(out, cap, "%.*s", (int)n, n < cap ? part : "");
+}
+
 static void allow_add(char allow[64], const char *method)
 {
     size_t n = strlen(allow);

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A request that waits for its answer. Lives until the exchange drops it. */
 struct waiting {
@@ -95,11 +94,4 @@ void dg_side_run_document(struct dg_app *app, struct dg_http_exchange *x, dg_sid
         return;
     refuse(&r, 503, "too many documents are waiting to be checked");
     dg_http_reply_take(x, &r);
-}
-
-void dg_side_part(const struct dg_side *s, const char *prefix, char out[DG_MEMORY_ID])
-{
-    const char *part = s->request->path + strlen(prefix);
-    const int len = (int)strcspn(part, "/");
-    snprintf(out, DG_MEMORY_ID, "%.*s", len, len < DG_MEMORY_ID ? part : ""); /* longer: no id */
 }

@@ -40,8 +40,4 @@ void dg_side_run(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer 
 void dg_side_run_document(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer,
     void (*refuse)(struct dg_http_reply *r, int status, const char *message));
 
-/* Copy the part of the path after prefix, up to the next slash, to out; "" if it is longer than an
- * id. */
-void dg_side_part(const struct dg_side *s, const char *prefix, char out[DG_MEMORY_ID]);
-
 #endif

@@ -4,11 +4,11 @@
 #include "server/api/deepl/deepl.h"
 #include "server/api/files.h"
 #include "server/api/parameters.h"
+#include "server/api/routes.h"
 #include "server/api/side.h"
 #include "server/http/reply.h"
 #include "server/uploads/uploads.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -99,9 +99,7 @@ static int find(struct dg_app *app, struct dg_http_exchange *x, struct dg_upload
     char id[DG_UPLOAD_ID];
     struct dg_json *fields = NULL;
     bool form;
-    const char *part = dg_http_request(x)->path + strlen("/v2/document/");
-    const int len = (int)strcspn(part, "/");
-    snprintf(id, sizeof id, "%.*s", len, len < (int)sizeof id ? part : ""); /* longer: no id */
+    dg_routes_part(dg_http_request(x)->path, "/v2/document/", id, sizeof id);
     int rc = dg_parameters_read(x, &fields, &form, err);
     const char *key = dg_parameter_string(fields, "document_key");
     if (rc == DG_OK)

@@ -5,6 +5,7 @@
 #include "server/api/deepl/deepl.h"
 #include "server/api/deepl/glossary_body.h"
 #include "server/api/entries.h"
+#include "server/api/routes.h"
 #include "server/glossaries/collections.h"
 #include "server/http/reply.h"
 #include "text/language_code.h"
@@ -54,7 +55,7 @@ static int find(const struct dg_side *s, struct dg_memory *m, bool own, struct g
 {
     char id[DG_MEMORY_ID];
     struct dg_memory_info info;
-    dg_side_part(s, PREFIX, id);
+    dg_routes_part(s->request->path, PREFIX, id, sizeof id);
     int rc = own ? dg_memory_get_own(m, DG_MEMORY_GLOSSARY, s->owner, id, &info, err)
                  : dg_memory_get(m, DG_MEMORY_GLOSSARY, s->owner, id, &info, err);
     if (rc == DG_OK)

@@ -4,6 +4,7 @@
 #include "server/api/deepl/deepl.h"
 #include "server/api/entries.h"
 #include "server/api/parameters.h"
+#include "server/api/routes.h"
 #include "server/api/side.h"
 #include "server/glossaries/collections.h"
 #include "server/http/reply.h"
@@ -126,7 +127,7 @@ static void answer_one(const struct dg_side *s, struct dg_http_reply *r)
     struct dg_memory_info info;
     struct dg_json *root = NULL;
     struct dg_error err = {0};
-    dg_side_part(s, PREFIX, id);
+    dg_routes_part(s->request->path, PREFIX, id, sizeof id);
     struct dg_memory *m = dg_collections_take_reader(s->app->collections);
     int rc = dg_memory_get(m, DG_MEMORY_SENTENCES, s->owner, id, &info, &err);
     if (rc == DG_OK)
