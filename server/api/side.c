@@ -28,7 +28,6 @@ static void finish(void *arg, struct dg_http_exchange *x)
 {
     struct waiting *w = arg;
     dg_http_reply_take(x, &w->reply);
-    w->reply.body = NULL;
 }
 
 static void drop(void *arg)
@@ -39,59 +38,55 @@ static void drop(void *arg)
     free(w);
 }
 
-static void fill(struct waiting *w, struct dg_app *app, struct dg_http_exchange *x)
-{
-    const char *accept = dg_http_header(x, "Accept");
-    w->side.app = app;
-    w->side.x = w->x = x;
-    w->side.request = dg_http_request(x);
-    dg_gate_owner(app->auth, x, w->side.owner);
-    w->side.visit = dg_gate_hold(x);
-    snprintf(w->side.accept, sizeof w->side.accept, "%s", accept ? accept : "");
-    w->side.json = dg_http_is_type(dg_http_header(x, "Content-Type"), "application/json");
-    w->work.run = run;
-    w->work.arg = w;
-}
-
 /* A new waiting request, which its exchange owns; NULL: no memory. */
 static struct waiting *begin(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer)
 {
     /* If the client leaves, the request is carried out all the same: it may be a change. */
     static const struct dg_http_later later = {.finish = finish, .drop = drop};
+    const char *accept = dg_http_header(x, "Accept");
     struct waiting *w = calloc(1, sizeof *w);
     if (!w)
         return NULL;
+    w->x = x;
     w->answer = answer;
-    fill(w, app, x);
+    w->work = (struct dg_work){.run = run, .arg = w};
+    w->side = (struct dg_side){.app = app,
+        .x = x,
+        .request = dg_http_request(x),
+        .visit = dg_gate_hold(x),
+        .json = dg_http_is_type(dg_http_header(x, "Content-Type"), "application/json")};
+    dg_gate_owner(app->auth, x, w->side.owner);
+    snprintf(w->side.accept, sizeof w->side.accept, "%s", accept ? accept : "");
     dg_http_later(x, &later, w);
     return w;
 }
 
-void dg_side_run(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer,
-    void (*refuse)(struct dg_http_reply *r, int status, const char *message))
+static void refuse_with(
+    struct dg_http_exchange *x, dg_side_refuse *refuse, int status, const char *message)
 {
     struct dg_http_reply r = {0};
-    if (!app->collections) {
-        refuse(&r, 403,
-            "glossaries and memories of clients are disabled on this server (--collections "
-            "enables them)");
-        dg_http_reply_take(x, &r);
-        return;
-    }
-    struct waiting *w = begin(app, x, answer);
-    if (w && dg_collections_post(app->collections, &w->work))
-        return;
-    refuse(&r, 503, "too many requests of this kind are waiting");
+    refuse(&r, status, message);
     dg_http_reply_take(x, &r);
 }
 
-void dg_side_run_document(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer,
-    void (*refuse)(struct dg_http_reply *r, int status, const char *message))
+void dg_side_run(
+    struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer, dg_side_refuse *refuse)
 {
-    struct dg_http_reply r = {0};
-    struct waiting *w = begin(app, x, answer);
-    if (w && dg_uploader_post(app->uploader, &w->work))
+    if (!app->collections) {
+        refuse_with(x, refuse, 403,
+            "glossaries and memories of clients are disabled on this server (--collections "
+            "enables them)");
         return;
-    refuse(&r, 503, "too many documents are waiting to be checked");
-    dg_http_reply_take(x, &r);
+    }
+    struct waiting *w = begin(app, x, answer);
+    if (!w || !dg_collections_post(app->collections, &w->work))
+        refuse_with(x, refuse, 503, "too many requests of this kind are waiting");
+}
+
+void dg_side_run_document(
+    struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer, dg_side_refuse *refuse)
+{
+    struct waiting *w = begin(app, x, answer);
+    if (!w || !dg_uploader_post(app->uploader, &w->work))
+        refuse_with(x, refuse, 503, "too many documents are waiting to be checked");
 }
