@@ -33,14 +33,6 @@ static int read_q(const struct dg_json *q, struct dg_buffer *out, struct dg_erro
                : dg_error_field(err, DG_EINVAL, "q", "Invalid request: missing q parameter");
 }
 
-static int check_length(const struct dg_buffer *text, size_t limit, struct dg_error *err)
-{
-    const size_t n = dg_utf8_count(text->data, text->len);
-    return n <= limit ? DG_OK
-                      : dg_error_field(err, DG_EINVAL, "q",
-                            "Invalid request: request (%zu) exceeds text limit (%zu)", n, limit);
-}
-
 static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
 {
     struct dg_buffer text;
@@ -50,7 +42,7 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
     if (rc == DG_OK)
         rc = read_q(form ? dg_parameter(r->body, "q") : dg_json_get(r->body, "q"), &text, err);
     if (rc == DG_OK)
-        rc = check_length(&text, limits->characters, err);
+        rc = dg_lt_check_size(dg_utf8_count(text.data, text.len), limits->characters, err);
     if (rc == DG_OK)
         rc = dg_request_make_items(r, 1, err);
     if (rc == DG_OK) {

@@ -25,6 +25,14 @@ int dg_lt_string(const struct dg_json *o, const char *key, const char **out, str
     return DG_OK;
 }
 
+int dg_lt_check_size(size_t size, size_t limit, struct dg_error *err)
+{
+    return size <= limit
+               ? DG_OK
+               : dg_error_field(err, DG_EINVAL, "q",
+                     "Invalid request: request (%zu) exceeds text limit (%zu)", size, limit);
+}
+
 int dg_lt_alternatives(const struct dg_json *o, int64_t *out, struct dg_error *err)
 {
     const struct dg_json *v = dg_parameter(o, "alternatives");

@@ -11,10 +11,7 @@
 
 static int check_length(const char *text, size_t limit, struct dg_error *err)
 {
-    const size_t n = dg_utf8_count(text, strlen(text));
-    return n <= limit ? DG_OK
-                      : dg_error_field(err, DG_EINVAL, "q",
-                            "Invalid request: request (%zu) exceeds text limit (%zu)", n, limit);
+    return dg_lt_check_size(dg_utf8_count(text, strlen(text)), limit, err);
 }
 
 static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)

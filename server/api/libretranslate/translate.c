@@ -44,12 +44,6 @@ static int read_text(const struct dg_json *v, struct dg_text *out, struct dg_err
                : DG_OK;
 }
 
-static int too_much(size_t size, size_t limit, struct dg_error *err)
-{
-    return dg_error_field(err, DG_EINVAL, "q",
-        "Invalid request: request (%zu) exceeds text limit (%zu)", size, limit);
-}
-
 /* Reads q: a string, or in JSON an array of them; a form's first value. */
 static int read_q(struct dg_body *b, bool form, bool *array, struct dg_error *err)
 {
@@ -63,8 +57,8 @@ static int read_q(struct dg_body *b, bool form, bool *array, struct dg_error *er
     const size_t n = *array ? dg_json_length(q) : 1;
     if (dg_json_typeof(q) == DG_JSON_NULL || n == 0 || (dg_json_string(q, &len) && len == 0))
         return dg_error_field(err, DG_EINVAL, "q", "Invalid request: missing q parameter");
-    if (n > limits->texts)
-        return too_much(n, limits->texts, err);
+    if (dg_lt_check_size(n, limits->texts, err) != DG_OK)
+        return DG_EINVAL;
     b->texts = dg_arena_array(arena, n, sizeof *b->texts);
     if (!b->texts)
         return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts", n);
@@ -77,7 +71,7 @@ static int read_q(struct dg_body *b, bool form, bool *array, struct dg_error *er
             return rc;
         characters += dg_utf8_count(t->s, t->len);
     }
-    return characters > limits->characters ? too_much(characters, limits->characters, err) : DG_OK;
+    return dg_lt_check_size(characters, limits->characters, err);
 }
 
 static int read_format(const struct dg_json *o, enum dg_format *out, struct dg_error *err)
