@@ -19,6 +19,16 @@ void dg_deepl_fail(struct dg_http_reply *r, const struct dg_error *err)
     error(r, status, err->code == DG_EQUOTA ? "Quota exceeded" : err->message);
 }
 
+void dg_deepl_fail_resource(struct dg_http_reply *r, const struct dg_error *err)
+{
+    if (err->code == DG_ENOTFOUND)
+        error(r, 404, err->message);
+    else if (err->code == DG_EUNSUP)
+        error(r, 415, err->message);
+    else
+        dg_deepl_fail(r, err);
+}
+
 int dg_deepl_not_supported(const char *key, struct dg_error *err)
 {
     return dg_error_field(err, DG_EINVAL, key, "Value for '%s' not supported.", key);

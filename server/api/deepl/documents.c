@@ -110,11 +110,6 @@ static int find(struct dg_app *app, struct dg_http_exchange *x, struct dg_upload
     return rc;
 }
 
-static void refuse(struct dg_http_reply *r, const struct dg_error *err)
-{
-    dg_deepl.refuse(r, err->code == DG_ENOTFOUND ? 404 : dg_reply_status(err), err->message);
-}
-
 /* Finds the document that the request asks for; false: x has its error reply. */
 static bool look_up(struct dg_app *app, struct dg_http_exchange *x, struct dg_upload *u,
     struct dg_upload_progress *progress)
@@ -125,7 +120,7 @@ static bool look_up(struct dg_app *app, struct dg_http_exchange *x, struct dg_up
     if (find(app, x, u, progress, &err) == DG_OK)
         return true;
     struct dg_http_reply r = {0};
-    refuse(&r, &err);
+    dg_deepl_fail_resource(&r, &err);
     dg_http_reply_take(x, &r);
     return false;
 }
@@ -174,7 +169,7 @@ void dg_deepl_document_result(struct dg_app *app, struct dg_http_exchange *x)
         dg_deepl.refuse(&r, u.state == DG_UPLOAD_FAILED ? 404 : 503,
             u.state == DG_UPLOAD_FAILED ? u.message : "Document is not ready");
     else if (dg_uploader_read(app->uploader, u.id, &file, &err) != DG_OK)
-        refuse(&r, &err);
+        dg_deepl_fail_resource(&r, &err);
     else
         dg_file_reply_take(&r, &u, &file);
     dg_buffer_deinit(&file);

@@ -29,16 +29,6 @@ static bool is_v3(const struct dg_side *s)
     return s->request->path[2] == '3';
 }
 
-static void fail(struct dg_http_reply *r, const struct dg_error *err)
-{
-    if (err->code == DG_ENOTFOUND)
-        dg_deepl.refuse(r, 404, err->message);
-    else if (err->code == DG_EUNSUP)
-        dg_deepl.refuse(r, 415, err->message);
-    else
-        dg_deepl_fail(r, err);
-}
-
 /* ---- lookups ---- */
 
 static int look_up(struct dg_memory *m, const struct dg_memory_info *info, struct glossary *g,
@@ -137,7 +127,7 @@ static void reply(
         r->status = status;
     } else {
         dg_json_free(root);
-        fail(r, err);
+        dg_deepl_fail_resource(r, err);
     }
 }
 

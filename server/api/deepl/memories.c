@@ -17,14 +17,6 @@
 #define PAGE 10
 #define MOST_OF_PAGE 25
 
-static void fail(struct dg_http_reply *r, const struct dg_error *err)
-{
-    if (err->code == DG_ENOTFOUND)
-        dg_deepl.refuse(r, 404, err->message);
-    else
-        dg_deepl_fail(r, err);
-}
-
 /* *out stays NULL for a memory without sentences, because DeepL's description needs a source
  * language. A memory with several source languages is described by the first. */
 static int describe(
@@ -118,7 +110,7 @@ static void answer_list(const struct dg_side *s, struct dg_http_reply *r)
         return;
     }
     dg_json_free(root);
-    fail(r, &err);
+    dg_deepl_fail_resource(r, &err);
 }
 
 static void answer_one(const struct dg_side *s, struct dg_http_reply *r)
@@ -138,7 +130,7 @@ static void answer_one(const struct dg_side *s, struct dg_http_reply *r)
     if (root)
         dg_reply_json_take(r, 200, root);
     else
-        fail(r, &err);
+        dg_deepl_fail_resource(r, &err);
 }
 
 void dg_deepl_memories(struct dg_app *app, struct dg_http_exchange *x)
