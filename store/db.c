@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -110,6 +111,66 @@ int dg_db_step(struct dg_db *db, sqlite3_stmt *s, bool *row, struct dg_error *er
     int rc = sqlite3_step(s);
     *row = rc == SQLITE_ROW;
     return rc == SQLITE_ROW || rc == SQLITE_DONE ? DG_OK : dg_db_error(db, err);
+}
+
+int dg_db_run_take(struct dg_db *db, sqlite3_stmt *s, struct dg_error *err)
+{
+    bool row;
+    int rc = dg_db_step(db, s, &row, err);
+    sqlite3_finalize(s);
+    return rc;
+}
+
+int dg_db_prepare_texts(struct dg_db *db, const char *sql, const char *const *texts,
+    sqlite3_stmt **out, struct dg_error *err)
+{
+    int rc = dg_db_prepare(db, sql, out, err);
+    for (int i = 0; rc == DG_OK && texts[i]; i++)
+        sqlite3_bind_text(*out, i + 1, texts[i], -1, SQLITE_STATIC);
+    return rc;
+}
+
+int dg_db_run_texts(
+    struct dg_db *db, const char *sql, const char *const *texts, struct dg_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    int rc = dg_db_prepare_texts(db, sql, texts, &s, err);
+    return rc == DG_OK ? dg_db_run_take(db, s, err) : rc;
+}
+
+void dg_db_copy_text(sqlite3_stmt *s, int column, char *out, size_t cap)
+{
+    const char *text = (const char *)sqlite3_column_text(s, column);
+    snprintf(out, cap, "%s", text ? text : "");
+}
+
+int dg_db_list_take(struct dg_db *db, sqlite3_stmt *s, size_t size,
+    void (*fill)(sqlite3_stmt *s, void *row), struct dg_db_rows *out, struct dg_error *err)
+{
+    char *list = NULL;
+    size_t n = 0, cap = 0;
+    bool row = false;
+    int rc;
+    while ((rc = dg_db_step(db, s, &row, err)) == DG_OK && row) {
+        if (n == cap) {
+            cap = cap > 0 ? 2 * cap : 16;
+            char *more = realloc(list, cap * size);
+            if (!more) {
+                rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu rows", cap);
+                break;
+            }
+            list = more;
+        }
+        fill(s, list + n++ * size);
+    }
+    sqlite3_finalize(s);
+    if (rc != DG_OK) {
+        free(list);
+        list = NULL;
+        n = 0;
+    }
+    *out = (struct dg_db_rows){list, n};
+    return rc;
 }
 
 int dg_db_number(struct dg_db *db, const char *sql, int64_t *out, struct dg_error *err)

@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct dg_db {
@@ -47,6 +48,28 @@ int dg_db_begin(struct dg_db *db, struct dg_error *err);
 int dg_db_end(struct dg_db *db, int rc, struct dg_error *err);
 /* Step to the next row; *row is false at the end. */
 int dg_db_step(struct dg_db *db, sqlite3_stmt *s, bool *row, struct dg_error *err);
+/* Run a statement to its first row or its end, and finalise it. */
+int dg_db_run_take(struct dg_db *db, sqlite3_stmt *s, struct dg_error *err);
+/* As dg_db_prepare, and bind the texts, up to NULL, as the first parameters; they are borrowed
+ * until the statement has run. dg_db_run_texts also runs it. */
+int dg_db_prepare_texts(struct dg_db *db, const char *sql, const char *const *texts,
+    sqlite3_stmt **out, struct dg_error *err);
+int dg_db_run_texts(
+    struct dg_db *db, const char *sql, const char *const *texts, struct dg_error *err);
+/* Copy a column's text to out[cap], cut to fit. */
+void dg_db_copy_text(sqlite3_stmt *s, int column, char *out, size_t cap);
+
+/* All rows of a statement. */
+struct dg_db_rows {
+    /* [n] of what `fill` makes of a row; the caller frees it. NULL: there are none */
+    void *list;
+    size_t n;
+};
+/* Step through a statement, and finalise it: fill is called with a struct of `size` bytes for each
+ * row. DG_ENOMEM. */
+int dg_db_list_take(struct dg_db *db, sqlite3_stmt *s, size_t size,
+    void (*fill)(sqlite3_stmt *s, void *row), struct dg_db_rows *out, struct dg_error *err);
+
 /* *out = the integer that the statement gives; 0 if it gives no row. */
 int dg_db_number(struct dg_db *db, const char *sql, int64_t *out, struct dg_error *err);
 

@@ -135,7 +135,6 @@ int dg_keys_add(struct dg_keys *k, const struct dg_key *wanted, int64_t now_s, s
     char secret[DG_KEY_SECRET], struct dg_error *err)
 {
     sqlite3_stmt *s = NULL;
-    bool row;
     *made = *wanted;
     made->created_s = now_s;
     made->revoked_s = 0;
@@ -155,19 +154,15 @@ int dg_keys_add(struct dg_keys *k, const struct dg_key *wanted, int64_t now_s, s
     sqlite3_bind_int64(s, 6, made->requests_per_minute);
     sqlite3_bind_int64(s, 7, made->characters_per_day);
     sqlite3_bind_int64(s, 8, made->expires_s);
-    rc = dg_db_step(&k->db, s, &row, err);
-    sqlite3_finalize(s);
-    return rc;
+    return dg_db_run_take(&k->db, s, err);
 }
 
 /* Run and finalise a statement that changes the row of an id. DG_ENOTFOUND. */
 static int change_take(struct dg_keys *k, sqlite3_stmt *s, const char *id, struct dg_error *err)
 {
-    bool row;
-    int rc = dg_db_step(&k->db, s, &row, err);
+    int rc = dg_db_run_take(&k->db, s, err);
     if (rc == DG_OK && sqlite3_changes(k->db.handle) == 0)
         rc = dg_error_field(err, DG_ENOTFOUND, "id", "there is no key \"%.32s\"", id);
-    sqlite3_finalize(s);
     return rc;
 }
 
@@ -205,11 +200,12 @@ int dg_keys_set(struct dg_keys *k, const char *id, const struct dg_key *wanted, 
     return change_take(k, s, id, err);
 }
 
-static void read_key(sqlite3_stmt *s, struct dg_key *key)
+static void read_key(sqlite3_stmt *s, void *row)
 {
+    struct dg_key *key = row;
     memset(key, 0, sizeof *key);
-    snprintf(key->id, sizeof key->id, "%s", (const char *)sqlite3_column_text(s, 0));
-    snprintf(key->name, sizeof key->name, "%s", (const char *)sqlite3_column_text(s, 1));
+    dg_db_copy_text(s, 0, key->id, sizeof key->id);
+    dg_db_copy_text(s, 1, key->name, sizeof key->name);
     dg_error_trim_utf8(key->name);
     if (sqlite3_column_bytes(s, 2) == DG_KEY_HASH)
         memcpy(key->hash, sqlite3_column_blob(s, 2), DG_KEY_HASH);
@@ -224,32 +220,17 @@ static void read_key(sqlite3_stmt *s, struct dg_key *key)
 int dg_keys_list(struct dg_keys *k, struct dg_key **out, size_t *n, struct dg_error *err)
 {
     sqlite3_stmt *s = NULL;
-    struct dg_key *list = NULL;
-    size_t cap = 0, count = 0;
-    bool row = false;
+    struct dg_db_rows rows;
     int rc = dg_db_prepare(&k->db,
         "SELECT id, name, hash, scopes, created_s, revoked_s, requests_per_minute,"
         " characters_per_day, expires_s FROM keys ORDER BY created_s, rowid",
         &s, err);
-    while (rc == DG_OK && (rc = dg_db_step(&k->db, s, &row, err)) == DG_OK && row) {
-        if (count == cap) {
-            cap = cap > 0 ? 2 * cap : 16;
-            struct dg_key *more = realloc(list, cap * sizeof *list);
-            if (!more) {
-                rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu keys", cap);
-                break;
-            }
-            list = more;
-        }
-        read_key(s, &list[count++]);
-    }
-    sqlite3_finalize(s);
-    if (rc != DG_OK) {
-        free(list);
+    if (rc == DG_OK)
+        rc = dg_db_list_take(&k->db, s, sizeof **out, read_key, &rows, err);
+    if (rc != DG_OK)
         return rc;
-    }
-    *out = list;
-    *n = count;
+    *out = rows.list;
+    *n = rows.n;
     return DG_OK;
 }
 

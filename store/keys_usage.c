@@ -1,8 +1,5 @@
 #include "store/keys_internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 static int add_one(
     struct dg_keys *k, sqlite3_stmt *s, const struct dg_key_usage *u, struct dg_error *err)
 {
@@ -39,39 +36,29 @@ int dg_keys_use(struct dg_keys *k, const struct dg_key_usage *list, size_t n, st
     return rc;
 }
 
+static void read_usage(sqlite3_stmt *s, void *row)
+{
+    struct dg_key_usage *u = row;
+    dg_db_copy_text(s, 0, u->id, sizeof u->id);
+    u->day = sqlite3_column_int64(s, 1);
+    u->requests = sqlite3_column_int64(s, 2);
+    u->characters = sqlite3_column_int64(s, 3);
+}
+
 int dg_keys_usage(struct dg_keys *k, int64_t first_day, struct dg_key_usage **out, size_t *n,
     struct dg_error *err)
 {
     sqlite3_stmt *s = NULL;
-    struct dg_key_usage *list = NULL;
-    size_t cap = 0, count = 0;
-    bool row = false;
+    struct dg_db_rows rows;
     int rc = dg_db_prepare(&k->db,
         "SELECT id, day, requests, characters FROM usage WHERE day >= ? ORDER BY id, day", &s, err);
-    if (rc == DG_OK)
-        sqlite3_bind_int64(s, 1, first_day);
-    while (rc == DG_OK && (rc = dg_db_step(&k->db, s, &row, err)) == DG_OK && row) {
-        if (count == cap) {
-            cap = cap > 0 ? 2 * cap : 64;
-            struct dg_key_usage *more = realloc(list, cap * sizeof *list);
-            if (!more) {
-                rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu days of usage", cap);
-                break;
-            }
-            list = more;
-        }
-        struct dg_key_usage *u = &list[count++];
-        snprintf(u->id, sizeof u->id, "%s", (const char *)sqlite3_column_text(s, 0));
-        u->day = sqlite3_column_int64(s, 1);
-        u->requests = sqlite3_column_int64(s, 2);
-        u->characters = sqlite3_column_int64(s, 3);
-    }
-    sqlite3_finalize(s);
-    if (rc != DG_OK) {
-        free(list);
+    if (rc != DG_OK)
         return rc;
-    }
-    *out = list;
-    *n = count;
+    sqlite3_bind_int64(s, 1, first_day);
+    rc = dg_db_list_take(&k->db, s, sizeof **out, read_usage, &rows, err);
+    if (rc != DG_OK)
+        return rc;
+    *out = rows.list;
+    *n = rows.n;
     return DG_OK;
 }

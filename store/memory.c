@@ -112,26 +112,6 @@ void dg_memory_bind(sqlite3_stmt *s, int at, const char *text, size_t n)
     sqlite3_bind_text64(s, at, text, n, SQLITE_STATIC, SQLITE_UTF8);
 }
 
-void dg_memory_copy_column(sqlite3_stmt *s, int column, char *out, size_t cap)
-{
-    const char *text = (const char *)sqlite3_column_text(s, column);
-    snprintf(out, cap, "%s", text ? text : "");
-}
-
-/* Run a statement to its first row, with texts (NULL-terminated) bound in order. */
-static int run(struct dg_memory *m, const char *sql, const char *const *texts, struct dg_error *err)
-{
-    sqlite3_stmt *s = NULL;
-    bool row;
-    int rc = dg_db_prepare(&m->db, sql, &s, err);
-    for (int i = 0; rc == DG_OK && texts[i]; i++)
-        dg_memory_bind(s, i + 1, texts[i], strlen(texts[i]));
-    if (rc == DG_OK)
-        rc = dg_db_step(&m->db, s, &row, err);
-    sqlite3_finalize(s);
-    return rc;
-}
-
 /* ---- looking ---- */
 
 #define INFO                                                                                       \
@@ -139,14 +119,15 @@ static int run(struct dg_memory *m, const char *sql, const char *const *texts, s
     " (SELECT coalesce(sum(pairs), 0) FROM dictionaries WHERE collection = number)"                \
     " FROM collections WHERE kind = ?1 AND owner IN (?2, '')"
 
-static void read_info(sqlite3_stmt *s, struct dg_memory_info *i)
+static void read_info(sqlite3_stmt *s, void *row)
 {
+    struct dg_memory_info *i = row;
     memset(i, 0, sizeof *i);
-    dg_memory_copy_column(s, 0, i->id, sizeof i->id);
+    dg_db_copy_text(s, 0, i->id, sizeof i->id);
     i->kind = (enum dg_memory_kind)sqlite3_column_int(s, 1);
-    dg_memory_copy_column(s, 2, i->name, sizeof i->name);
-    dg_memory_copy_column(s, 3, i->owner, sizeof i->owner);
-    dg_memory_copy_column(s, 4, i->origin, sizeof i->origin);
+    dg_db_copy_text(s, 2, i->name, sizeof i->name);
+    dg_db_copy_text(s, 3, i->owner, sizeof i->owner);
+    dg_db_copy_text(s, 4, i->origin, sizeof i->origin);
     i->created_s = sqlite3_column_int64(s, 5);
     i->version = sqlite3_column_int64(s, 6);
     i->pairs = sqlite3_column_int64(s, 7);
@@ -199,32 +180,12 @@ int dg_memory_list(struct dg_memory *m, enum dg_memory_kind kind, const char *ow
     struct dg_memory_info **out, size_t *n, struct dg_error *err)
 {
     sqlite3_stmt *s = NULL;
-    struct dg_memory_info *list = NULL;
-    size_t cap = 0;
-    bool row = false;
-    *out = NULL;
-    *n = 0;
+    struct dg_db_rows rows = {NULL, 0};
     int rc = prepare_info(m, INFO " ORDER BY number", kind, owner, &s, err);
     if (rc == DG_OK)
-        rc = dg_db_step(&m->db, s, &row, err);
-    while (rc == DG_OK && row) {
-        if (*n == cap) {
-            cap = cap ? 2 * cap : 8;
-            struct dg_memory_info *grown = realloc(list, cap * sizeof *grown);
-            if (!grown) {
-                rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu collections", cap);
-                break;
-            }
-            list = grown;
-        }
-        read_info(s, &list[(*n)++]);
-        rc = dg_db_step(&m->db, s, &row, err);
-    }
-    sqlite3_finalize(s);
-    if (rc == DG_OK)
-        *out = list;
-    else
-        free(list);
+        rc = dg_db_list_take(&m->db, s, sizeof **out, read_info, &rows, err);
+    *out = rows.list;
+    *n = rows.n;
     return rc;
 }
 
@@ -294,23 +255,17 @@ static int check_origin(
 
 static int insert(struct dg_memory *m, const struct dg_memory_info *i, struct dg_error *err)
 {
+    const char *const texts[] = {i->id, i->name, i->owner, i->origin, NULL};
     sqlite3_stmt *s = NULL;
-    bool row;
-    int rc = dg_db_prepare(&m->db,
-        "INSERT INTO collections(id, kind, name, created_s, owner, origin)"
+    int rc = dg_db_prepare_texts(&m->db,
+        "INSERT INTO collections(id, name, owner, origin, kind, created_s)"
         " VALUES(?, ?, ?, ?, ?, ?)",
-        &s, err);
-    if (rc == DG_OK) {
-        dg_memory_bind(s, 1, i->id, DG_MEMORY_ID - 1);
-        sqlite3_bind_int(s, 2, (int)i->kind);
-        dg_memory_bind(s, 3, i->name, strlen(i->name));
-        sqlite3_bind_int64(s, 4, i->created_s);
-        dg_memory_bind(s, 5, i->owner, strlen(i->owner));
-        dg_memory_bind(s, 6, i->origin, strlen(i->origin));
-        rc = dg_db_step(&m->db, s, &row, err);
-    }
-    sqlite3_finalize(s);
-    return rc;
+        texts, &s, err);
+    if (rc != DG_OK)
+        return rc;
+    sqlite3_bind_int(s, 5, (int)i->kind);
+    sqlite3_bind_int64(s, 6, i->created_s);
+    return dg_db_run_take(&m->db, s, err);
 }
 
 int dg_memory_make(struct dg_memory *m, const struct dg_memory_info *wanted,
@@ -353,7 +308,7 @@ int dg_memory_alter(struct dg_memory *m, const struct dg_memory_info *own,
     if (rc == DG_OK)
         rc = dg_memory_put(m, number, own->kind, change, err);
     if (rc == DG_OK)
-        rc = run(m,
+        rc = dg_db_run_texts(&m->db,
             "UPDATE collections SET name = coalesce(?2, name), version = version + 1 WHERE id = ?1",
             (const char *const[]){own->id, change->name, NULL}, err);
     if (rc == DG_OK)
@@ -365,7 +320,7 @@ int dg_memory_remove(struct dg_memory *m, const char *id, struct dg_error *err)
 {
     int64_t number;
     int rc = dg_memory_number(m, id, &number, err);
-    return rc == DG_OK ? run(m, "DELETE FROM collections WHERE id = ?",
+    return rc == DG_OK ? dg_db_run_texts(&m->db, "DELETE FROM collections WHERE id = ?",
                              (const char *const[]){id, NULL}, err)
                        : rc;
 }
@@ -384,7 +339,7 @@ int dg_memory_remove_languages(struct dg_memory *m, const char *id, const char *
         return rc;
     rc = dg_memory_number(m, id, &number, err);
     if (rc == DG_OK)
-        rc = run(m,
+        rc = dg_db_run_texts(&m->db,
             "DELETE FROM pairs WHERE source_lang = ?2 AND target_lang = ?3 AND"
             " collection = (SELECT number FROM collections WHERE id = ?1)",
             (const char *const[]){id, from, to, NULL}, err);
@@ -394,7 +349,7 @@ int dg_memory_remove_languages(struct dg_memory *m, const char *id, const char *
     if (rc == DG_OK)
         rc = dg_memory_count(m, number, err);
     if (rc == DG_OK)
-        rc = run(m, "UPDATE collections SET version = version + 1 WHERE id = ?",
+        rc = dg_db_run_texts(&m->db, "UPDATE collections SET version = version + 1 WHERE id = ?",
             (const char *const[]){id, NULL}, err);
     return dg_db_end(&m->db, rc, err);
 }

@@ -143,19 +143,16 @@ static int drop(struct dg_memory *m, int64_t number, char (*languages)[DG_MEMORY
     struct dg_error *err)
 {
     sqlite3_stmt *s = NULL;
-    bool row;
     int rc = dg_db_prepare(&m->db,
         languages ? "DELETE FROM pairs WHERE collection = ? AND source_lang = ? AND target_lang = ?"
                   : "DELETE FROM pairs WHERE collection = ?",
         &s, err);
-    if (rc == DG_OK) {
-        sqlite3_bind_int64(s, 1, number);
-        for (int i = 0; languages && i < 2; i++)
-            dg_memory_bind(s, i + 2, languages[i], strlen(languages[i]));
-        rc = dg_db_step(&m->db, s, &row, err);
-    }
-    sqlite3_finalize(s);
-    return rc;
+    if (rc != DG_OK)
+        return rc;
+    sqlite3_bind_int64(s, 1, number);
+    for (int i = 0; languages && i < 2; i++)
+        dg_memory_bind(s, i + 2, languages[i], strlen(languages[i]));
+    return dg_db_run_take(&m->db, s, err);
 }
 
 /* Delete the pairs that a change replaces. */

@@ -13,7 +13,6 @@ struct dg_memory {
 };
 
 void dg_memory_bind(sqlite3_stmt *s, int at, const char *text, size_t n);
-void dg_memory_copy_column(sqlite3_stmt *s, int column, char *out, size_t cap);
 /* The row number of a collection. DG_ENOTFOUND. */
 int dg_memory_number(struct dg_memory *m, const char *id, int64_t *number, struct dg_error *err);
 /* Within a transaction: add pairs[n] according to change, and update the counts. */

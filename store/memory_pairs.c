@@ -60,39 +60,32 @@ int dg_memory_form(const char *s, size_t n, struct dg_buffer *out, struct dg_err
 
 /* ---- reading ---- */
 
+static void read_dictionary(sqlite3_stmt *s, void *row)
+{
+    struct dg_memory_dictionary *d = row;
+    dg_db_copy_text(s, 0, d->source_lang, sizeof d->source_lang);
+    dg_db_copy_text(s, 1, d->target_lang, sizeof d->target_lang);
+    d->pairs = sqlite3_column_int64(s, 2);
+}
+
 int dg_memory_dictionaries(struct dg_memory *m, const char *id, struct dg_memory_dictionary **out,
     size_t *n, struct dg_error *err)
 {
     sqlite3_stmt *s = NULL;
+    struct dg_db_rows rows = {NULL, 0};
     int64_t number;
-    bool row = false;
-    *n = 0;
-    *out = NULL;
     int rc = dg_memory_number(m, id, &number, err);
     if (rc == DG_OK)
         rc = dg_db_prepare(&m->db,
             "SELECT source_lang, target_lang, pairs FROM dictionaries WHERE collection = ?"
             " ORDER BY source_lang, target_lang",
             &s, err);
-    struct dg_memory_dictionary *list = calloc(DG_MEMORY_DICTIONARIES, sizeof *list);
-    if (!list && rc == DG_OK)
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for a collection's languages");
     if (rc == DG_OK) {
         sqlite3_bind_int64(s, 1, number);
-        rc = dg_db_step(&m->db, s, &row, err);
+        rc = dg_db_list_take(&m->db, s, sizeof **out, read_dictionary, &rows, err);
     }
-    while (rc == DG_OK && row && *n < DG_MEMORY_DICTIONARIES) {
-        struct dg_memory_dictionary *d = &list[(*n)++];
-        dg_memory_copy_column(s, 0, d->source_lang, sizeof d->source_lang);
-        dg_memory_copy_column(s, 1, d->target_lang, sizeof d->target_lang);
-        d->pairs = sqlite3_column_int64(s, 2);
-        rc = dg_db_step(&m->db, s, &row, err);
-    }
-    sqlite3_finalize(s);
-    if (rc == DG_OK)
-        *out = list;
-    else
-        free(list);
+    *out = rows.list;
+    *n = rows.n;
     return rc;
 }
 

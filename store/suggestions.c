@@ -71,21 +71,16 @@ uint64_t dg_suggestions_failures(const struct dg_suggestions *s)
 /* Lock held. */
 static int insert(struct dg_suggestions *s, const struct dg_suggestion *one, struct dg_error *err)
 {
-    const char *const texts[] = {one->source, one->target, one->text, one->translation};
+    const char *const texts[] = {one->source, one->target, one->text, one->translation, NULL};
     sqlite3_stmt *q = NULL;
-    bool row;
-    int rc = dg_db_prepare(&s->db,
+    int rc = dg_db_prepare_texts(&s->db,
         "INSERT OR IGNORE INTO suggestions(source, target, text, translation, created_s)"
         " VALUES(?, ?, ?, ?, ?)",
-        &q, err);
-    for (int i = 0; i < 4 && rc == DG_OK; i++)
-        sqlite3_bind_text(q, i + 1, texts[i], -1, SQLITE_STATIC);
-    if (rc == DG_OK) {
-        sqlite3_bind_int64(q, 5, one->created_s);
-        rc = dg_db_step(&s->db, q, &row, err);
-    }
-    sqlite3_finalize(q);
-    return rc;
+        texts, &q, err);
+    if (rc != DG_OK)
+        return rc;
+    sqlite3_bind_int64(q, 5, one->created_s);
+    return dg_db_run_take(&s->db, q, err);
 }
 
 int dg_suggestions_add(

@@ -103,28 +103,6 @@ static int draw(struct dg_upload *i, struct dg_error *err)
     return DG_OK;
 }
 
-/* Prepare a statement with texts (NULL-terminated) bound in order. */
-static int prepare(struct dg_uploads *d, const char *sql, const char *const *texts,
-    sqlite3_stmt **out, struct dg_error *err)
-{
-    int rc = dg_db_prepare(&d->db, sql, out, err);
-    for (int i = 0; rc == DG_OK && texts[i]; i++)
-        sqlite3_bind_text(*out, i + 1, texts[i], -1, SQLITE_STATIC);
-    return rc;
-}
-
-static int run(
-    struct dg_uploads *d, const char *sql, const char *const *texts, struct dg_error *err)
-{
-    sqlite3_stmt *s = NULL;
-    bool row;
-    int rc = prepare(d, sql, texts, &s, err);
-    if (rc == DG_OK)
-        rc = dg_db_step(&d->db, s, &row, err);
-    sqlite3_finalize(s);
-    return rc;
-}
-
 int dg_uploads_add(struct dg_uploads *d, const void *file, size_t n, int64_t most_bytes,
     struct dg_upload *made, struct dg_error *err)
 {
@@ -132,7 +110,6 @@ int dg_uploads_add(struct dg_uploads *d, const void *file, size_t n, int64_t mos
         made->owner, made->glossary, NULL};
     sqlite3_stmt *s = NULL;
     int64_t bytes = 0;
-    bool row;
     int rc =
         dg_db_number(&d->db, "SELECT coalesce(sum(length(file)), 0) FROM documents", &bytes, err);
     if (rc == DG_OK && bytes + (int64_t)n > most_bytes)
@@ -141,25 +118,17 @@ int dg_uploads_add(struct dg_uploads *d, const void *file, size_t n, int64_t mos
     if (rc == DG_OK)
         rc = draw(made, err);
     if (rc == DG_OK)
-        rc = prepare(d,
+        rc = dg_db_prepare_texts(&d->db,
             "INSERT INTO documents(id, key, name, source, target, owner, glossary, state, characters,"
             " created_s, file) VALUES(?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?)",
             texts, &s, err);
-    if (rc == DG_OK) {
-        sqlite3_bind_int64(s, 8, made->characters);
-        sqlite3_bind_int64(s, 9, made->created_s);
-        sqlite3_bind_blob64(s, 10, n ? file : "", n, SQLITE_STATIC);
-        rc = dg_db_step(&d->db, s, &row, err);
-    }
+    if (rc != DG_OK)
+        return rc;
+    sqlite3_bind_int64(s, 8, made->characters);
+    sqlite3_bind_int64(s, 9, made->created_s);
+    sqlite3_bind_blob64(s, 10, n ? file : "", n, SQLITE_STATIC);
     made->state = DG_UPLOAD_QUEUED;
-    sqlite3_finalize(s);
-    return rc;
-}
-
-static void copy_text(sqlite3_stmt *s, int column, char *out, size_t cap)
-{
-    const char *text = (const char *)sqlite3_column_text(s, column);
-    snprintf(out, cap, "%s", text ? text : "");
+    return dg_db_run_take(&d->db, s, err);
 }
 
 #define INFO                                                                                       \
@@ -176,17 +145,17 @@ static int read_row(struct dg_uploads *d, sqlite3_stmt *s, struct dg_upload *out
         return dg_error_field(err, DG_ENOTFOUND, "id", "no such document");
     if (rc != DG_OK)
         return rc;
-    copy_text(s, 0, out->id, sizeof out->id);
-    copy_text(s, 1, out->key, sizeof out->key);
-    copy_text(s, 2, out->name, sizeof out->name);
-    copy_text(s, 3, out->source, sizeof out->source);
-    copy_text(s, 4, out->target, sizeof out->target);
+    dg_db_copy_text(s, 0, out->id, sizeof out->id);
+    dg_db_copy_text(s, 1, out->key, sizeof out->key);
+    dg_db_copy_text(s, 2, out->name, sizeof out->name);
+    dg_db_copy_text(s, 3, out->source, sizeof out->source);
+    dg_db_copy_text(s, 4, out->target, sizeof out->target);
     out->state = (enum dg_upload_state)sqlite3_column_int(s, 5);
     out->characters = sqlite3_column_int64(s, 6);
     out->created_s = sqlite3_column_int64(s, 7);
-    copy_text(s, 8, out->message, sizeof out->message);
-    copy_text(s, 10, out->owner, sizeof out->owner);
-    copy_text(s, 11, out->glossary, sizeof out->glossary);
+    dg_db_copy_text(s, 8, out->message, sizeof out->message);
+    dg_db_copy_text(s, 10, out->owner, sizeof out->owner);
+    dg_db_copy_text(s, 11, out->glossary, sizeof out->glossary);
     const void *bytes = file ? sqlite3_column_blob(s, 9) : NULL;
     if (file && bytes)
         dg_buffer_add(file, bytes, (size_t)sqlite3_column_bytes(s, 9));
@@ -198,7 +167,7 @@ static int read_one(struct dg_uploads *d, const char *sql, const char *id, struc
 {
     const char *const texts[] = {id, NULL};
     sqlite3_stmt *s = NULL;
-    int rc = prepare(d, sql, texts, &s, err);
+    int rc = dg_db_prepare_texts(&d->db, sql, texts, &s, err);
     if (rc == DG_OK)
         rc = read_row(d, s, out, file, err);
     sqlite3_finalize(s);
@@ -227,7 +196,7 @@ int dg_uploads_next(
         return rc;
     const char *const id[] = {out->id, NULL};
     out->state = DG_UPLOAD_RUNNING;
-    return run(d, "UPDATE documents SET state = 2 WHERE id = ?", id, err);
+    return dg_db_run_texts(&d->db, "UPDATE documents SET state = 2 WHERE id = ?", id, err);
 }
 
 int dg_uploads_done(struct dg_uploads *d, const char *id, const void *file, size_t n,
@@ -235,29 +204,27 @@ int dg_uploads_done(struct dg_uploads *d, const char *id, const void *file, size
 {
     const char *const texts[] = {id, message ? message : "", NULL};
     sqlite3_stmt *s = NULL;
-    bool row;
-    int rc = prepare(d,
+    int rc = dg_db_prepare_texts(&d->db,
         "UPDATE documents SET message = ?2, state = ?3, file = ?4 WHERE id = ?1 AND state = 2",
         texts, &s, err);
-    if (rc == DG_OK) {
-        sqlite3_bind_int(s, 3, message ? DG_UPLOAD_FAILED : DG_UPLOAD_DONE);
-        sqlite3_bind_blob64(s, 4, n ? file : "", n, SQLITE_STATIC);
-        rc = dg_db_step(&d->db, s, &row, err);
-    }
-    sqlite3_finalize(s);
-    return rc;
+    if (rc != DG_OK)
+        return rc;
+    sqlite3_bind_int(s, 3, message ? DG_UPLOAD_FAILED : DG_UPLOAD_DONE);
+    sqlite3_bind_blob64(s, 4, n ? file : "", n, SQLITE_STATIC);
+    return dg_db_run_take(&d->db, s, err);
 }
 
 int dg_uploads_put_back(struct dg_uploads *d, const char *id, struct dg_error *err)
 {
     const char *const texts[] = {id, NULL};
-    return run(d, "UPDATE documents SET state = 1 WHERE id = ? AND state = 2", texts, err);
+    return dg_db_run_texts(
+        &d->db, "UPDATE documents SET state = 1 WHERE id = ? AND state = 2", texts, err);
 }
 
 int dg_uploads_remove(struct dg_uploads *d, const char *id, struct dg_error *err)
 {
     const char *const texts[] = {id, NULL};
-    int rc = run(d, "DELETE FROM documents WHERE id = ?", texts, err);
+    int rc = dg_db_run_texts(&d->db, "DELETE FROM documents WHERE id = ?", texts, err);
     return rc == DG_OK && sqlite3_changes(d->db.handle) == 0
                ? dg_error_field(err, DG_ENOTFOUND, "id", "no such document")
                : rc;
@@ -267,7 +234,6 @@ int dg_uploads_date(
     struct dg_uploads *d, const struct dg_uploads_clock *clock, struct dg_error *err)
 {
     sqlite3_stmt *s = NULL;
-    bool row;
     /* Without a step this runs for each added document; it is cheap because the index on created_s
      * usually finds no row. */
     int rc = dg_db_prepare(&d->db,
@@ -275,26 +241,21 @@ int dg_uploads_date(
                            : "UPDATE documents SET created_s ="
                              " min(?2, created_s + iif(?1 > 0 OR created_s >= ?3 - ?1, ?1, 0))",
         &s, err);
-    if (rc == DG_OK) {
-        sqlite3_bind_int64(s, 1, clock->step_s);
-        sqlite3_bind_int64(s, 2, clock->now_s);
-        if (clock->step_s != 0)
-            sqlite3_bind_int64(s, 3, clock->began_s);
-        rc = dg_db_step(&d->db, s, &row, err);
-    }
-    sqlite3_finalize(s);
-    return rc;
+    if (rc != DG_OK)
+        return rc;
+    sqlite3_bind_int64(s, 1, clock->step_s);
+    sqlite3_bind_int64(s, 2, clock->now_s);
+    if (clock->step_s != 0)
+        sqlite3_bind_int64(s, 3, clock->began_s);
+    return dg_db_run_take(&d->db, s, err);
 }
 
 int dg_uploads_expire(struct dg_uploads *d, int64_t before_s, struct dg_error *err)
 {
     sqlite3_stmt *s = NULL;
-    bool row;
     int rc = dg_db_prepare(&d->db, "DELETE FROM documents WHERE created_s < ?", &s, err);
-    if (rc == DG_OK) {
-        sqlite3_bind_int64(s, 1, before_s);
-        rc = dg_db_step(&d->db, s, &row, err);
-    }
-    sqlite3_finalize(s);
-    return rc;
+    if (rc != DG_OK)
+        return rc;
+    sqlite3_bind_int64(s, 1, before_s);
+    return dg_db_run_take(&d->db, s, err);
 }
