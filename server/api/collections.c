@@ -23,12 +23,6 @@ static bool begins(const char *path, const char *with)
     return strncmp(path, with, strlen(with)) == 0;
 }
 
-bool dg_api_is_collections(const char *path)
-{
-    return begins(path, GLOSSARIES) || begins(path, MEMORIES) || begins(path, "/v2/glossar") ||
-           begins(path, "/v3/glossar") || begins(path, "/v3/translation_memories");
-}
-
 static enum dg_memory_kind kind_of(const struct dg_side *s)
 {
     return begins(s->request->path, GLOSSARIES) ? DG_MEMORY_GLOSSARY : DG_MEMORY_SENTENCES;

@@ -15,7 +15,4 @@ void dg_api_collection(struct dg_app *app, struct dg_http_exchange *x);
 /* GET: TSV, or CSV. */
 void dg_api_collection_entries(struct dg_app *app, struct dg_http_exchange *x);
 
-/* Is this the path of one of these routes, or of a dialect's counterpart? */
-bool dg_api_is_collections(const char *path);
-
 #endif

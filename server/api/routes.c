@@ -141,12 +141,9 @@ bool dg_routes_need_models(const struct dg_route *route)
     return route->endpoint || route->flags & LANGUAGES;
 }
 
-/* Some dialects translate on GET, too, and some read pages by POST. */
 bool dg_routes_translate(const struct dg_route *route)
 {
-    return route->endpoint ||
-           (strcmp(route->method, "POST") == 0 && !(route->flags & (ANY_KEY | ADMIN)) &&
-               !dg_api_is_collections(route->path));
+    return route->endpoint || route->flags & UPLOAD;
 }
 
 /* Is this the route's path? A {name} takes any part. A slash at the end does not count in other

@@ -140,6 +140,10 @@ static void kinds_of_routes(void **state)
     assert_false(dg_routes_translate(route_of("POST", "/v2/languages")));
     assert_false(dg_routes_translate(route_of("POST", "/v1/glossaries")));
     assert_false(dg_routes_translate(route_of("POST", "/v1/models/reload")));
+    /* DeepL's clients ask for a document's status again and again */
+    assert_true(dg_routes_translate(route_of("POST", "/v2/document")));
+    assert_false(dg_routes_translate(route_of("POST", "/v2/document/a")));
+    assert_false(dg_routes_translate(route_of("POST", "/v2/document/a/result")));
 }
 
 int main(void)
