@@ -56,13 +56,6 @@ static const char *secret_of(const struct dg_http_exchange *x)
     return value && *value ? value : NULL;
 }
 
-static void refuse(struct dg_http_exchange *x, int status, const char *code, const char *message)
-{
-    struct dg_http_reply r = {0};
-    dg_reply_error(&r, status, code, NULL, message);
-    dg_http_reply_take(x, &r);
-}
-
 /* Reports a refused key for APIs that have no manner of their own. */
 static void say(struct dg_http_reply *r, enum dg_auth_verdict why, const char *message)
 {
@@ -156,7 +149,7 @@ bool dg_gate_open(struct dg_http_exchange *x, const struct dg_route *route)
 {
     struct dg_visit *v = calloc(1, sizeof *v);
     if (!v) {
-        refuse(x, 503, "overloaded", "no memory for a request");
+        dg_reply_with_error(x, 503, "overloaded", "no memory for a request");
         return false;
     }
     atomic_init(&v->refs, 1);
@@ -182,7 +175,7 @@ enum dg_gate_verdict dg_gate_enter(const struct dg_gate *gate, struct dg_http_ex
     if (gate->auth)
         return check_key(gate->auth, x, scope, manner, v);
     if (scope == DG_SCOPE_ADMIN) {
-        refuse(x, 403, "forbidden",
+        dg_reply_with_error(x, 403, "forbidden",
             "without API keys (--keys), this works only through the server's Unix socket "
             "(--unix-socket); SIGHUP does the same");
         return DG_GATE_REFUSED;

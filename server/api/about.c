@@ -27,7 +27,6 @@ static struct dg_json *targets_of(
 void dg_api_languages(struct dg_app *app, struct dg_http_exchange *x)
 {
     struct dg_model_languages all;
-    struct dg_http_reply r = {0};
     dg_models_languages(app->models, DG_SOURCES | DG_TARGETS, &all);
     struct dg_ways *ways = dg_models_ways(app->models, &all, &all);
     struct dg_json *root = ways ? dg_json_new_object() : NULL, *list = dg_json_new_array();
@@ -42,20 +41,17 @@ void dg_api_languages(struct dg_app *app, struct dg_http_exchange *x)
     }
     free(ways);
     dg_json_set_take(root, "languages", list);
-    dg_reply_json_take(&r, 200, root);
-    dg_http_reply_take(x, &r);
+    dg_reply_with_take(x, 200, root);
 }
 
 /* The key's usage today (UTC). */
 void dg_api_usage(struct dg_app *app, struct dg_http_exchange *x)
 {
-    struct dg_http_reply r = {0};
     struct dg_json *root = dg_json_new_object();
     int64_t used, limit;
     dg_gate_usage(app->auth, x, &used, &limit);
     dg_json_set_int(root, "characters", used);
     if (limit > 0)
         dg_json_set_int(root, "limit", limit);
-    dg_reply_json_take(&r, 200, root);
-    dg_http_reply_take(x, &r);
+    dg_reply_with_take(x, 200, root);
 }

@@ -16,13 +16,10 @@
 
 static bool is_off(struct dg_app *app, struct dg_http_exchange *x)
 {
-    struct dg_http_reply r = {0};
-    if (app->uploader)
-        return false;
-    dg_reply_error(&r, 403, "forbidden", NULL,
-        "documents are disabled on this server (--documents enables them)");
-    dg_http_reply_take(x, &r);
-    return true;
+    if (!app->uploader)
+        dg_reply_with_error(x, 403, "forbidden",
+            "documents are disabled on this server (--documents enables them)");
+    return !app->uploader;
 }
 
 static void say_failure(struct dg_http_reply *r, const struct dg_error *err)
@@ -181,7 +178,6 @@ static void answer_removal(const struct dg_side *s, struct dg_http_reply *r)
 void dg_api_document(struct dg_app *app, struct dg_http_exchange *x)
 {
     struct dg_upload u;
-    struct dg_http_reply r = {0};
     struct dg_upload_progress progress;
     if (dg_http_request(x)->method[0] == 'D') {
         if (!is_off(app, x))
@@ -190,8 +186,7 @@ void dg_api_document(struct dg_app *app, struct dg_http_exchange *x)
     }
     if (!look_up(app, x, &u, &progress))
         return;
-    dg_reply_json_take(&r, 200, describe(&u, progress.share));
-    dg_http_reply_take(x, &r);
+    dg_reply_with_take(x, 200, describe(&u, progress.share));
 }
 
 void dg_api_document_result(struct dg_app *app, struct dg_http_exchange *x)

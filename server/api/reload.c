@@ -42,13 +42,6 @@ static void finish(void *arg, struct dg_http_exchange *x)
     dg_http_reply_take(x, &r);
 }
 
-static void fail(struct dg_http_exchange *x, int status, const char *code, const char *message)
-{
-    struct dg_http_reply r = {0};
-    dg_reply_error(&r, status, code, NULL, message);
-    dg_http_reply_take(x, &r);
-}
-
 void dg_api_reload(struct dg_app *app, struct dg_http_exchange *x)
 {
     /* If the client leaves, the reload goes on: others may wait for it, and it cannot be stopped
@@ -56,16 +49,16 @@ void dg_api_reload(struct dg_app *app, struct dg_http_exchange *x)
     static const struct dg_http_later later = {.finish = finish, .drop = free};
     const struct dg_http_request *request = dg_http_request(x);
     if (request->body_len > 0 && !(request->body_len == 2 && memcmp(request->body, "{}", 2) == 0)) {
-        fail(x, 400, "invalid_request", "this takes no body, or {}");
+        dg_reply_with_error(x, 400, "invalid_request", "this takes no body, or {}");
         return;
     }
     if (atomic_load(&app->state) == DG_APP_STARTING) {
-        fail(x, 503, "starting", "the models are loading");
+        dg_reply_with_error(x, 503, "starting", "the models are loading");
         return;
     }
     struct waiter *w = calloc(1, sizeof *w);
     if (!w) {
-        fail(x, 503, "overloaded", "no memory for a request");
+        dg_reply_with_error(x, 503, "overloaded", "no memory for a request");
         return;
     }
     w->app = app;
@@ -73,5 +66,5 @@ void dg_api_reload(struct dg_app *app, struct dg_http_exchange *x)
     w->base.told = told;
     dg_http_later(x, &later, w); /* the exchange owns w from here on */
     if (!dg_reload_ask(app->reload, &w->base))
-        fail(x, 503, "stopping", "the server is stopping");
+        dg_reply_with_error(x, 503, "stopping", "the server is stopping");
 }

@@ -33,13 +33,11 @@ struct dg_json *dg_server_glossaries(const struct dg_app *app)
 
 bool dg_server_glossaries_reply(const struct dg_app *app, struct dg_http_exchange *x)
 {
-    struct dg_http_reply r = {0};
     if (app->config.glossaries[0] == '\0')
         return false;
     struct dg_json *root = dg_json_new_object();
     dg_json_set_take(root, "glossaries", dg_json_new_array());
     dg_json_set_take(root, "server", dg_server_glossaries(app));
-    dg_reply_json_take(&r, 200, root);
-    dg_http_reply_take(x, &r);
+    dg_reply_with_take(x, 200, root);
     return true;
 }

@@ -65,7 +65,5 @@ void dg_web_file(struct dg_app *app, struct dg_http_exchange *x)
             reply(x, &files[i]);
             return;
         }
-    struct dg_http_reply r = {0};
-    dg_reply_error(&r, 404, "not_found", NULL, "there is no such file of the page");
-    dg_http_reply_take(x, &r);
+    dg_reply_with_error(x, 404, "not_found", "there is no such file of the page");
 }

@@ -76,6 +76,21 @@ void dg_reply_message(struct dg_http_reply *r, int status, const char *key, cons
     dg_reply_refusal_take(r, status, root);
 }
 
+void dg_reply_with_take(struct dg_http_exchange *x, int status, struct dg_json *value)
+{
+    struct dg_http_reply r = {0};
+    dg_reply_json_take(&r, status, value);
+    dg_http_reply_take(x, &r);
+}
+
+void dg_reply_with_error(
+    struct dg_http_exchange *x, int status, const char *code, const char *message)
+{
+    struct dg_http_reply r = {0};
+    dg_reply_error(&r, status, code, NULL, message);
+    dg_http_reply_take(x, &r);
+}
+
 void dg_reply_fixed(struct dg_http_reply *r, const void *data, size_t n)
 {
     r->status = 200;

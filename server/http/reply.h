@@ -29,6 +29,10 @@ void dg_reply_fixed(struct dg_http_reply *r, const void *data, size_t n);
 void dg_reply_client_gone(struct dg_http_reply *r);
 /* Fill r with a value, freed here; NULL or out of memory gives 503. */
 void dg_reply_json_take(struct dg_http_reply *r, int status, struct dg_json *value);
+/* Reply to an exchange with a value, taken; or with an error of our own API. HTTP thread. */
+void dg_reply_with_take(struct dg_http_exchange *x, int status, struct dg_json *value);
+void dg_reply_with_error(
+    struct dg_http_exchange *x, int status, const char *code, const char *message);
 
 /* Set Retry-After: seconds, at least 1. */
 void dg_reply_retry_after(struct dg_http_reply *r, int64_t seconds);

@@ -141,7 +141,6 @@ void dg_deepl_document_status(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_upload_progress progress;
     if (!look_up(app, x, &u, &progress))
         return;
-    struct dg_http_reply r = {0};
     struct dg_json *root = dg_json_new_object();
     dg_json_set_string(root, "document_id", u.id);
     dg_json_set_string(root, "status", names[u.state]);
@@ -151,8 +150,7 @@ void dg_deepl_document_status(struct dg_app *app, struct dg_http_exchange *x)
         dg_json_set_int(root, "billed_characters", u.characters);
     if (u.state == DG_UPLOAD_FAILED)
         dg_json_set_string(root, "error_message", u.message);
-    dg_reply_json_take(&r, 200, root);
-    dg_http_reply_take(x, &r);
+    dg_reply_with_take(x, 200, root);
 }
 
 void dg_deepl_document_result(struct dg_app *app, struct dg_http_exchange *x)

@@ -87,12 +87,10 @@ void dg_deepl_languages(struct dg_app *app, struct dg_http_exchange *x)
 /* The key's usage today (UTC). */
 void dg_deepl_usage(struct dg_app *app, struct dg_http_exchange *x)
 {
-    struct dg_http_reply r = {0};
     struct dg_json *root = dg_json_new_object();
     int64_t used, limit;
     dg_gate_usage(app->auth, x, &used, &limit);
     dg_json_set_int(root, "character_count", used);
     dg_json_set_int(root, "character_limit", limit > 0 ? limit : NO_LIMIT);
-    dg_reply_json_take(&r, 200, root);
-    dg_http_reply_take(x, &r);
+    dg_reply_with_take(x, 200, root);
 }

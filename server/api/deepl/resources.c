@@ -127,7 +127,6 @@ static struct dg_json *feature_of(const struct feature *f)
 
 void dg_deepl_resources(struct dg_app *app, struct dg_http_exchange *x)
 {
-    struct dg_http_reply r = {0};
     struct dg_json *list = dg_json_new_array();
     for (size_t i = 0; resources[i]; i++) {
         if (!is_served(app, resources[i]))
@@ -140,8 +139,7 @@ void dg_deepl_resources(struct dg_app *app, struct dg_http_exchange *x)
         dg_json_set_take(o, "features", has);
         dg_json_append_take(list, o);
     }
-    dg_reply_json_take(&r, 200, list);
-    dg_http_reply_take(x, &r);
+    dg_reply_with_take(x, 200, list);
 }
 
 /* The pairs that have their own model, so that a glossary can be used; none where clients can have
@@ -149,7 +147,6 @@ void dg_deepl_resources(struct dg_app *app, struct dg_http_exchange *x)
 void dg_deepl_glossary_pairs(struct dg_app *app, struct dg_http_exchange *x)
 {
     struct dg_model_languages sources, targets;
-    struct dg_http_reply r = {0};
     dg_models_languages(app->models, DG_SOURCES, &sources);
     dg_models_languages(app->models, DG_TARGETS, &targets);
     const bool none = !app->collections;
@@ -167,6 +164,5 @@ void dg_deepl_glossary_pairs(struct dg_app *app, struct dg_http_exchange *x)
     }
     free(ways);
     dg_json_set_take(root, "supported_languages", all);
-    dg_reply_json_take(&r, 200, root);
-    dg_http_reply_take(x, &r);
+    dg_reply_with_take(x, 200, root);
 }

@@ -7,16 +7,9 @@
 
 #include <string.h>
 
-static void reply_take(struct dg_http_exchange *x, struct dg_json *value)
-{
-    struct dg_http_reply r = {0};
-    dg_reply_json_take(&r, 200, value);
-    dg_http_reply_take(x, &r);
-}
-
 void dg_libretranslate_languages(struct dg_app *app, struct dg_http_exchange *x)
 {
-    reply_take(x, dg_lt_language_list(app->models));
+    dg_reply_with_take(x, 200, dg_lt_language_list(app->models));
 }
 
 void dg_libretranslate_health(struct dg_app *app, struct dg_http_exchange *x)
@@ -24,7 +17,7 @@ void dg_libretranslate_health(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_json *root = dg_json_new_object();
     (void)app;
     dg_json_set_string(root, "status", "ok");
-    reply_take(x, root);
+    dg_reply_with_take(x, 200, root);
 }
 
 /* The first language that is not `source`, else `source` itself, or "auto" if there is none. */
@@ -55,7 +48,7 @@ void dg_libretranslate_settings(struct dg_app *app, struct dg_http_exchange *x)
     dg_json_set_take(language, "source", dg_lt_language(source));
     dg_json_set_take(language, "target", dg_lt_language(first_other(&targets, source)));
     dg_json_set_take(root, "language", language);
-    reply_take(x, root);
+    dg_reply_with_take(x, 200, root);
 }
 
 void dg_libretranslate_spec(struct dg_app *app, struct dg_http_exchange *x)
