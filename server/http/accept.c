@@ -138,13 +138,11 @@ static void refuse_connection(struct dg_net *net, int fd, enum verdict v, bool p
     close(fd);
 }
 
-static const uint64_t listen_tags[DG_NET_LISTENERS] = {DG_NET_TAG_LISTEN, DG_NET_TAG_LISTEN_LOCAL};
-
 int dg_net_set_listening(struct dg_net *net, int how)
 {
     int rc = 0;
     for (int i = 0; i < DG_NET_LISTENERS; i++) {
-        struct epoll_event ev = {.events = EPOLLIN, .data.u64 = listen_tags[i]};
+        struct epoll_event ev = {.events = EPOLLIN, .data.u64 = (uint64_t)i};
         if (net->listen_fds[i] >= 0 && !(i == 0 && net->held) &&
             epoll_ctl(net->epoll_fd, how, net->listen_fds[i], &ev) != 0 && errno != EEXIST)
             rc = -1;

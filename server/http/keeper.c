@@ -183,8 +183,8 @@ void *dg_net_keep(void *arg)
         for (int i = 0; i < n; i++) {
             uint64_t tag = events[i].data.u64;
             uint64_t count;
-            if (tag == DG_NET_TAG_LISTEN || tag == DG_NET_TAG_LISTEN_LOCAL)
-                dg_net_accept(net, net->listen_fds[tag == DG_NET_TAG_LISTEN_LOCAL]);
+            if (tag < DG_NET_LISTENERS)
+                dg_net_accept(net, net->listen_fds[tag]);
             else if (tag == DG_NET_TAG_LINGER)
                 linger = true;
             else if (tag != DG_NET_TAG_WAKE)

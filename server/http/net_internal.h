@@ -20,8 +20,8 @@
 /* descriptors reserved for connections from this machine, such as health probes */
 #define DG_NET_SPARES 4
 
-/* Tags of the epoll events that are not about a connection. */
-enum { DG_NET_TAG_LISTEN, DG_NET_TAG_WAKE, DG_NET_TAG_LINGER, DG_NET_TAG_LISTEN_LOCAL };
+/* Tags of the epoll events that are not about a connection; a listening socket's is its index. */
+enum { DG_NET_TAG_WAKE = DG_NET_LISTENERS, DG_NET_TAG_LINGER };
 
 /* One connection; guarded by the net's lock. */
 struct dg_net_slot {
