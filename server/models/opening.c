@@ -316,15 +316,14 @@ bool dg_opening_begin(struct dg_models *m, struct dg_opening *o)
 bool dg_opening_cancel(struct dg_models *m, struct dg_opening *o)
 {
     struct dg_served *back[DG_OPENING_MAX] = {NULL};
-    bool waited = false;
     pthread_mutex_lock(&m->lock);
-    for (struct dg_opening **at = &m->opening.line; *at && !waited; at = &(*at)->next) {
-        if (*at != o)
-            continue;
-        waited = true;
+    struct dg_opening **at = &m->opening.line;
+    while (*at && *at != o)
+        at = &(*at)->next;
+    const bool waited = *at != NULL;
+    if (waited) {
         put_back(o, back);
         remove_at(m, at);
-        break;
     }
     pthread_mutex_unlock(&m->lock);
     drop(back);

@@ -7,7 +7,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -210,14 +209,12 @@ void dg_way_release(struct dg_way *way)
 
 static bool has_language(struct dg_models *m, unsigned which, const char *code)
 {
-    struct dg_model_languages *list = malloc(sizeof *list);
-    bool found = !list; /* out of memory: does not report the language as missing */
-    if (list)
-        dg_models_languages(m, which, list);
-    for (size_t i = 0; list && i < list->n && !found; i++)
-        found = dg_language_distance(code, list->codes[i]) >= 0;
-    free(list);
-    return found;
+    struct dg_model_languages list;
+    dg_models_languages(m, which, &list);
+    for (size_t i = 0; i < list.n; i++)
+        if (dg_language_distance(code, list.codes[i]) >= 0)
+            return true;
+    return false;
 }
 
 bool dg_models_has_pivot(struct dg_models *m)
