@@ -40,10 +40,7 @@ static int read_text(const struct dg_entries *e, const char *s, size_t n, struct
         return dg_tsv_read(s, n, e->source, e->target, take, &t, err);
     if (strcmp(format, "csv") == 0)
         return dg_csv_read(s, n, e->source, e->target, take, &t, err);
-    if (strcmp(format, "tmx") == 0)
-        return dg_tmx_read(s, n, take, &t, err);
-    return dg_error_set(
-        err, DG_EINVAL, "the format is \"%.20s\", expected tsv, csv or tmx", format);
+    return dg_tmx_read(s, n, take, &t, err);
 }
 
 /* White space alone counts as empty, as in the other formats. */

@@ -11,7 +11,7 @@
 struct dg_entries {
     /* languages */
     const char *source, *target;
-    /* NULL: tsv */
+    /* tsv, csv or tmx; NULL: tsv */
     const char *format;
     /* null in place of a target removes the entry, in an object */
     bool may_remove;
