@@ -192,21 +192,16 @@ void dg_api_document(struct dg_app *app, struct dg_http_exchange *x)
 void dg_api_document_result(struct dg_app *app, struct dg_http_exchange *x)
 {
     struct dg_upload u;
-    struct dg_buffer file;
     struct dg_error err = {0};
     struct dg_http_reply r = {0};
     struct dg_upload_progress progress;
     if (!look_up(app, x, &u, &progress))
         return;
-    dg_buffer_init(&file);
     if (u.state != DG_UPLOAD_DONE)
         dg_reply_error(&r, 404, "not_found", "id",
             u.state == DG_UPLOAD_FAILED ? "the document could not be translated"
                                         : "the document is not translated yet");
-    else if (dg_uploader_read(app->uploader, u.id, &file, &err) != DG_OK)
+    else if (dg_file_reply(app, &u, &r, &err) != DG_OK)
         say_failure(&r, &err);
-    else
-        dg_file_reply_take(&r, &u, &file);
-    dg_buffer_deinit(&file);
     dg_http_reply_take(x, &r);
 }

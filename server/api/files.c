@@ -1,6 +1,7 @@
 #include "server/api/files.h"
 
 #include "documents/extract.h"
+#include "server/uploads/uploads.h"
 #include "text/utf8.h"
 
 #include <ctype.h>
@@ -71,12 +72,19 @@ static void reply_name(struct dg_http_reply *r, const struct dg_upload *u)
             "attachment; filename=\"%s\"; filename*=UTF-8''%s", plain, coded);
 }
 
-void dg_file_reply_take(
-    struct dg_http_reply *r, const struct dg_upload *upload, struct dg_buffer *file)
+int dg_file_reply(const struct dg_app *app, const struct dg_upload *upload, struct dg_http_reply *r,
+    struct dg_error *err)
 {
-    r->status = 200;
-    r->content_type = dg_extract_media_type(upload->name);
-    r->body = dg_buffer_take(file, &r->body_len);
-    reply_name(r, upload);
-    dg_http_reply_header(r, "Cache-Control", "no-store");
+    struct dg_buffer file;
+    dg_buffer_init(&file);
+    int rc = dg_uploader_read(app->uploader, upload->id, &file, err);
+    if (rc == DG_OK) {
+        r->status = 200;
+        r->content_type = dg_extract_media_type(upload->name);
+        r->body = dg_buffer_take(&file, &r->body_len);
+        reply_name(r, upload);
+        dg_http_reply_header(r, "Cache-Control", "no-store");
+    }
+    dg_buffer_deinit(&file);
+    return rc;
 }

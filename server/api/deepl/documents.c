@@ -156,20 +156,15 @@ void dg_deepl_document_status(struct dg_app *app, struct dg_http_exchange *x)
 void dg_deepl_document_result(struct dg_app *app, struct dg_http_exchange *x)
 {
     struct dg_upload u;
-    struct dg_buffer file;
     struct dg_error err = {0};
     struct dg_http_reply r = {0};
     struct dg_upload_progress progress;
     if (!look_up(app, x, &u, &progress))
         return;
-    dg_buffer_init(&file);
     if (u.state != DG_UPLOAD_DONE)
         dg_deepl.refuse(&r, u.state == DG_UPLOAD_FAILED ? 404 : 503,
             u.state == DG_UPLOAD_FAILED ? u.message : "Document is not ready");
-    else if (dg_uploader_read(app->uploader, u.id, &file, &err) != DG_OK)
+    else if (dg_file_reply(app, &u, &r, &err) != DG_OK)
         dg_deepl_fail_resource(&r, &err);
-    else
-        dg_file_reply_take(&r, &u, &file);
-    dg_buffer_deinit(&file);
     dg_http_reply_take(x, &r);
 }

@@ -204,7 +204,6 @@ void dg_libretranslate_download(struct dg_app *app, struct dg_http_exchange *x)
 {
     const char *name = dg_http_request(x)->path + strlen("/download_file/");
     struct dg_upload u;
-    struct dg_buffer file;
     struct dg_http_reply r = {0};
     struct dg_error err = {0};
     char id[DG_UPLOAD_ID];
@@ -219,20 +218,16 @@ void dg_libretranslate_download(struct dg_app *app, struct dg_http_exchange *x)
     }
     memcpy(id, name, sizeof id - 1);
     id[sizeof id - 1] = '\0';
-    dg_buffer_init(&file);
     int rc = dg_uploader_get(app->uploader, id, &u, &progress, &err);
     /* NULL: an earlier version cut the name before it was stored. */
     const char *suffix = rc == DG_OK ? dg_extract_suffix(u.name) : NULL;
     if (rc == DG_OK && (!suffix || strcmp(suffix, name + sizeof id - 1) != 0))
         rc = DG_ENOTFOUND;
     if (rc == DG_OK)
-        rc = dg_uploader_read(app->uploader, id, &file, &err);
-    if (rc != DG_OK && rc != DG_ENOTFOUND)
-        dg_libretranslate_fail(&r, &err);
-    else if (rc != DG_OK)
+        rc = dg_file_reply(app, &u, &r, &err);
+    if (rc == DG_ENOTFOUND)
         dg_libretranslate.refuse(&r, 404, "no such file: it has expired, or is not ready yet");
-    else
-        dg_file_reply_take(&r, &u, &file);
-    dg_buffer_deinit(&file);
+    else if (rc != DG_OK)
+        dg_libretranslate_fail(&r, &err);
     dg_http_reply_take(x, &r);
 }
