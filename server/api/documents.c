@@ -164,9 +164,8 @@ static bool look_up(struct dg_app *app, struct dg_http_exchange *x, struct dg_up
 static void answer_removal(const struct dg_side *s, struct dg_http_reply *r)
 {
     struct dg_upload u;
-    struct dg_upload_progress progress;
     struct dg_error err = {0};
-    int rc = find(s->app, s->request->path, s->owner, &u, &progress, &err);
+    int rc = find(s->app, s->request->path, s->owner, &u, NULL, &err);
     if (rc == DG_OK)
         rc = dg_uploader_remove(s->app->uploader, u.id, &err);
     if (rc == DG_OK)
@@ -194,8 +193,7 @@ void dg_api_document_result(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_upload u;
     struct dg_error err = {0};
     struct dg_http_reply r = {0};
-    struct dg_upload_progress progress;
-    if (!look_up(app, x, &u, &progress))
+    if (!look_up(app, x, &u, NULL))
         return;
     if (u.state != DG_UPLOAD_DONE)
         dg_reply_error(&r, 404, "not_found", "id",

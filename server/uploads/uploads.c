@@ -169,13 +169,15 @@ int dg_uploader_add(struct dg_uploader *u, const struct dg_upload_order *o, stru
 int dg_uploader_get(struct dg_uploader *u, const char *id, struct dg_upload *out,
     struct dg_upload_progress *progress, struct dg_error *err)
 {
-    *progress = (struct dg_upload_progress){0};
+    struct dg_upload_progress now = {0};
     pthread_mutex_lock(&u->lock);
     int rc = dg_uploads_get(u->read, id, out, err);
     if (rc == DG_OK && u->run && strcmp(u->running, id) == 0)
-        *progress = (struct dg_upload_progress){
+        now = (struct dg_upload_progress){
             dg_upload_run_share(u->run), (double)(dg_clock_ns() - u->began_ns) * 1e-9};
     pthread_mutex_unlock(&u->lock);
+    if (progress)
+        *progress = now;
     return rc;
 }
 

@@ -74,7 +74,7 @@ struct dg_upload_progress {
     double seconds;
 };
 
-/* Get a document and its progress, without waiting for a write. DG_ENOTFOUND. */
+/* Get a document and its progress (may be NULL), without waiting for a write. DG_ENOTFOUND. */
 int dg_uploader_get(struct dg_uploader *u, const char *id, struct dg_upload *out,
     struct dg_upload_progress *progress, struct dg_error *err);
 /* Read a document's translation, likewise. DG_ENOTFOUND, also if it is not done. */

@@ -158,8 +158,7 @@ void dg_deepl_document_result(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_upload u;
     struct dg_error err = {0};
     struct dg_http_reply r = {0};
-    struct dg_upload_progress progress;
-    if (!look_up(app, x, &u, &progress))
+    if (!look_up(app, x, &u, NULL))
         return;
     if (u.state != DG_UPLOAD_DONE)
         dg_deepl.refuse(&r, u.state == DG_UPLOAD_FAILED ? 404 : 503,

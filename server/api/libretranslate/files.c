@@ -61,7 +61,6 @@ static void finish(void *arg, struct dg_http_exchange *x)
 {
     const struct waiting *w = arg;
     struct dg_upload u;
-    struct dg_upload_progress progress;
     struct dg_error err = {0};
     if (dg_http_gone(x)) {
         struct dg_http_reply r = {0};
@@ -71,7 +70,7 @@ static void finish(void *arg, struct dg_http_exchange *x)
         refuse(x, 413, w->refused.message);
     } else if (w->refused.code != DG_OK) {
         fail(x, w->refused.code, w->refused.message);
-    } else if (dg_uploader_get(w->app->uploader, w->id, &u, &progress, &err) != DG_OK) {
+    } else if (dg_uploader_get(w->app->uploader, w->id, &u, NULL, &err) != DG_OK) {
         fail(x, err.code,
             err.code == DG_ENOTFOUND ? "the document has expired, or was removed" : err.message);
     } else if (u.state == DG_UPLOAD_FAILED) {
@@ -207,7 +206,6 @@ void dg_libretranslate_download(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_http_reply r = {0};
     struct dg_error err = {0};
     char id[DG_UPLOAD_ID];
-    struct dg_upload_progress progress;
     if (!app->uploader) {
         forbid(x);
         return;
@@ -218,7 +216,7 @@ void dg_libretranslate_download(struct dg_app *app, struct dg_http_exchange *x)
     }
     memcpy(id, name, sizeof id - 1);
     id[sizeof id - 1] = '\0';
-    int rc = dg_uploader_get(app->uploader, id, &u, &progress, &err);
+    int rc = dg_uploader_get(app->uploader, id, &u, NULL, &err);
     /* NULL: an earlier version cut the name before it was stored. */
     const char *suffix = rc == DG_OK ? dg_extract_suffix(u.name) : NULL;
     if (rc == DG_OK && (!suffix || strcmp(suffix, name + sizeof id - 1) != 0))
