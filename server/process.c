@@ -45,8 +45,8 @@ static double start_time(void)
     unsigned long long ticks = 0;
     FILE *f = fopen("/proc/self/stat", "re");
     if (f) {
-        if (fgets(line, sizeof line, f) &&
-            strrchr(line, ')')) /* the second field may hold anything, even spaces */
+        /* the second field, in brackets, may hold anything, even spaces */
+        if (fgets(line, sizeof line, f) && strrchr(line, ')'))
             sscanf(strrchr(line, ')') + 1,
                 " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
                 &ticks);

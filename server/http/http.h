@@ -182,9 +182,8 @@ void dg_http_reply_take(struct dg_http_exchange *x, struct dg_http_reply *r);
 
 /* Callbacks of an exchange that is answered later, or as a stream. */
 struct dg_http_later {
-    void (*finish)(
-        /* after the wake, on an HTTP thread: must reply now */
-        void *arg, struct dg_http_exchange *x);
+    /* after the wake, on an HTTP thread: must reply now */
+    void (*finish)(void *arg, struct dg_http_exchange *x);
     /* the client hung up before the wake: finish early; dg_http_wake is still due. NULL: the work
      * is done all the same. Any thread */
     void (*gone)(void *arg);

@@ -67,9 +67,9 @@ uint64_t dg_net_enter(struct dg_net *net, int fd, const struct sockaddr *addr, s
         net->first_free = net->slots[index].next_free;
     else if (net->n_slots < net->max_slots)
         index = net->n_slots++;
-    if (index == NO_SLOT)
+    if (index == NO_SLOT) {
         dg_clients_remove(net->clients, client);
-    if (index != NO_SLOT) {
+    } else {
         struct dg_net_slot *s = &net->slots[index];
         s->fd = fd;
         s->generation = s->generation >= UINT32_MAX - 1 ? 1 : s->generation + 1;
@@ -83,8 +83,8 @@ uint64_t dg_net_enter(struct dg_net *net, int fd, const struct sockaddr *addr, s
         id = (uint64_t)s->generation << 32 | index;
         net->count++;
         struct epoll_event ev = {.events = EPOLLRDHUP | EPOLLET, .data.u64 = id};
-        epoll_ctl(
-            net->epoll_fd, EPOLL_CTL_ADD, fd, &ev); /* on failure only the hang-up watch is lost */
+        /* on failure only the hang-up watch is lost */
+        epoll_ctl(net->epoll_fd, EPOLL_CTL_ADD, fd, &ev);
     }
     bool first = net->count == 1;
     pthread_mutex_unlock(&net->lock);

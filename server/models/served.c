@@ -14,8 +14,8 @@
 
 #define MAX_POSITIONS 1024
 #define SELF_TEST "This is a test."
-#define SELF_TEST_STEPS                                                                            \
-    4096 /* far more than any sentence may take: a search that does not end is a fault */
+/* far more than any sentence may take: a search that does not end is a fault */
+#define SELF_TEST_STEPS 4096
 
 static atomic_size_t alive, bytes_alive;
 

@@ -44,8 +44,8 @@ static bool admit_one(struct dg_worker *w, struct dg_entry *e, uint64_t now)
 /* Pause and resume live sentences for the step to come, as the batcher says. */
 static void pause_others(struct dg_worker *w, struct dg_served *model, const struct dg_room *room)
 {
-    const size_t n =
-        dg_live_set_of_model(&w->live, model, w->of_model); /* once more: some have just joined */
+    /* once more: some have just joined */
+    const size_t n = dg_live_set_of_model(&w->live, model, w->of_model);
     dg_batcher_run(&w->policy, room, w->of_model, n);
     for (size_t i = 0; i < n; i++) {
         struct dg_entry *e = w->of_model[i];

@@ -32,8 +32,8 @@ bool dg_answer_cache_takes(const struct dg_sentence *s);
  * miss. Its id means nothing. */
 const struct dg_result *dg_answer_cache_get(
     struct dg_answer_cache *c, const char *version, const struct dg_sentence *s);
-void dg_answer_cache_release(
-    struct dg_answer_cache *c, const struct dg_result *r); /* NULL is fine */
+/* r NULL is fine. */
+void dg_answer_cache_release(struct dg_answer_cache *c, const struct dg_result *r);
 
 /* Cache a copy of an answer, unless it is there already or takes more than an eighth of the limit.
  */
