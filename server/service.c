@@ -93,13 +93,12 @@ static struct dg_batch_policy policy_of(const struct dg_server_config *c)
     return p;
 }
 
-static int open_workers(
-    struct dg_service *s, uint32_t n, const struct dg_batch_policy *policy, struct dg_error *err)
+static int open_workers(struct dg_service *s, uint32_t n, struct dg_error *err)
 {
     struct dg_workers_options o = {.n = n,
         .queue = s->app.queue,
         .metrics = s->app.metrics,
-        .policy = *policy,
+        .policy = policy_of(&s->app.config),
         .nice = (int)s->app.config.worker_nice,
         .share = &s->app.share};
     dg_core_share_init(&s->app.share, s->app.config.threads > 0 ? 0 : dg_cores_available());
@@ -283,7 +282,6 @@ static int open_stores(struct dg_service *s, struct dg_error *err)
 static int open_doors(
     struct dg_service *s, const struct dg_models_options *models, struct dg_error *err)
 {
-    const struct dg_batch_policy policy = policy_of(&s->app.config);
     int rc = dg_status_open(&s->app, &s->app.status, err);
     if (rc == DG_OK)
         rc = dg_certificate_open(&s->app, err);
@@ -292,7 +290,7 @@ static int open_doors(
     if (rc == DG_OK)
         rc = dg_models_load(s->app.models, s->app.config.models, NULL, err);
     if (rc == DG_OK)
-        rc = open_workers(s, dg_models_workers(models), &policy, err);
+        rc = open_workers(s, dg_models_workers(models), err);
     return rc;
 }
 

@@ -26,7 +26,7 @@ struct load {
     struct dg_memory_info *before;
     /* [n_before] */
     bool *stays;
-    size_t n_before, n_read, n_dropped, entries;
+    size_t n_before, n_dropped, entries;
     /* [n_made] */
     char (*made)[DG_MEMORY_ID];
     size_t n_made;
@@ -123,7 +123,6 @@ static int read_file(struct load *l, const char *path, struct dg_error *err)
     if (rc == DG_OK) {
         memcpy(l->made[l->n_made++], made.id, sizeof made.id);
         l->entries += (size_t)made.pairs;
-        l->n_read++;
     }
     dg_pair_list_deinit(&pairs);
     return rc;
@@ -197,7 +196,7 @@ int dg_memories_load(
         rc = load_unlocked(&l, files, n, err);
     if (rc == DG_OK && (n > 0 || l.n_before > 0))
         dg_log(DG_LOG_INFO, "memories path=\"%s\" files=%zu read=%zu dropped=%zu entries=%zu", path,
-            n, l.n_read, l.n_dropped, l.entries);
+            n, l.n_made, l.n_dropped, l.entries);
     dg_pairs_files_free(files, n);
     clear(&l);
     return rc;
