@@ -134,12 +134,3 @@ bool dg_planner_cancel(
 {
     return dg_executor_cancel(p->lines[line_of(step, bytes)], w);
 }
-
-void dg_planner_load(struct dg_planner *p, struct dg_planner_load *out)
-{
-    pthread_mutex_lock(&p->lock);
-    const struct waiting *s = &p->waiting[0], *l = &p->waiting[1];
-    *out = (struct dg_planner_load){
-        s->bytes, l->bytes, seconds_of(s, s->bytes), seconds_of(l, l->bytes)};
-    pthread_mutex_unlock(&p->lock);
-}

@@ -55,11 +55,4 @@ bool dg_planner_post(
 bool dg_planner_cancel(
     struct dg_planner *p, enum dg_planner_step step, size_t bytes, struct dg_work *w);
 
-struct dg_planner_load {
-    /* bytes waiting to be planned, and the estimated time to plan them */
-    size_t short_bytes, long_bytes;
-    double short_seconds, long_seconds;
-};
-void dg_planner_load(struct dg_planner *p, struct dg_planner_load *out);
-
 #endif

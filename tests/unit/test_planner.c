@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -37,16 +38,13 @@ static void teach(struct dg_planner *p, size_t bytes, uint64_t took_ns, size_t t
 static void what_waits_is_bounded_by_the_speed_of_late(void **state)
 {
     struct dg_planner *p = open_one();
-    struct dg_planner_load load;
     struct dg_error err = {0};
     (void)state;
     teach(p, LONG_BYTES, S / 2, 0); /* half a second each */
     for (int i = 0; i < 4; i++)
         assert_int_equal(dg_planner_admit(p, LONG_BYTES, &err), DG_OK);
-    dg_planner_load(p, &load);
-    assert_int_equal(load.long_bytes, 4 * LONG_BYTES);
-    assert_true(load.long_seconds > 1.99 && load.long_seconds < 2.01);
     assert_int_equal(dg_planner_admit(p, LONG_BYTES, &err), DG_EAGAIN);
+    assert_non_null(strstr(err.message, "2.0 s of text work are waiting, 0.5 s more"));
     /* short ones are counted separately */
     assert_int_equal(dg_planner_admit(p, 2000, &err), DG_OK);
     dg_planner_planned(p, LONG_BYTES, 0, 0);
