@@ -17,7 +17,6 @@
 #include "server/http/systemd.h"
 #include "server/http/tls.h"
 #include "server/metrics.h"
-#include "server/models/languages.h"
 #include "server/models/models.h"
 #include "server/models/opening.h"
 #include "server/models/options.h"

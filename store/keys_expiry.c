@@ -1,7 +1,6 @@
 /* Parses when keys expire, as people write it. */
 #include "store/keys.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

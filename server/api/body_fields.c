@@ -1,7 +1,6 @@
 /* The table of a body's fields. */
 #include "server/api/body.h"
 
-#include "translate/picture/attention.h"
 #include "translate/search_fields.h"
 
 #include <stdio.h>

@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 
 /* Collects the rows in two languages, and gives them the codes as the request writes them. */

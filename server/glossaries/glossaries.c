@@ -5,7 +5,6 @@
 #include "store/pairs_file.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

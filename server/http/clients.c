@@ -4,7 +4,6 @@
 
 #include <netinet/in.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define LOOPBACK_4 0x7f000001u
 /* A client is 64 bits: an IPv4 address is below 2^32, an IPv6 network, whose first three bits are

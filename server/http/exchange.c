@@ -4,11 +4,9 @@
  * is suspended. */
 #include "server/http/exchange.h"
 
-#include "base/clock.h"
 #include "base/log.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -5,7 +5,6 @@
 #include "server/http/exchange.h"
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "server/http/framing.h"
 #include "server/http/tls.h"
 

@@ -5,7 +5,6 @@
 #include "server/models/listing.h"
 #include "server/models/models.h"
 #include "text/utf8.h"
-#include "weights/weights.h"
 
 #include <stdio.h>
 #include <stdlib.h>

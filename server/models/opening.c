@@ -13,8 +13,6 @@
 #include "base/log.h"
 #include "server/models/internal.h"
 
-#include <stdlib.h>
-
 #define TICK_NS 2000000ull
 /* interval of checks while open models take too much, all are in use and no request waits */
 #define LOOK_AGAIN_NS 50000000ull

@@ -13,7 +13,6 @@
 #include "server/schedule/queue.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define MAX_REQUESTS 64 /* as many as full-size bodies are held, service_http.c */
 #define TICK_NS 5000000

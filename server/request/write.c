@@ -4,8 +4,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "server/access/gate.h"
-#include "server/http/reply.h"
 #include "server/metrics.h"
 #include "server/request/stream.h"
 

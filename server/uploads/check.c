@@ -3,7 +3,6 @@
 #include "server/config.h"
 #include "server/glossaries/collections.h"
 #include "server/glossaries/glossaries.h"
-#include "server/models/languages.h"
 #include "server/models/models.h"
 #include "text/detect/detect.h"
 #include "text/utf8.h"

@@ -7,7 +7,6 @@
 #include "server/uploads/check.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* if the feeder is full, another server translates, or the file cannot be read or written; idle,
  * between two looks for documents that another server has taken */

@@ -2,7 +2,6 @@
  * them. They apply without being named; a request that names one (translation_memory_id) is
  * refused. */
 #include "server/api/deepl/deepl.h"
-#include "server/api/entries.h"
 #include "server/api/parameters.h"
 #include "server/api/routes.h"
 #include "server/api/side.h"

@@ -1,7 +1,6 @@
 #include "server/api/deepl/tags.h"
 
 #include "server/api/deepl/deepl.h"
-#include "server/api/parameters.h"
 
 #include <string.h>
 

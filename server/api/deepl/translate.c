@@ -4,7 +4,6 @@
 #include "server/api/deepl/tags.h"
 #include "server/api/mixed.h"
 #include "server/api/parameters.h"
-#include "server/models/languages.h"
 #include "store/memory.h"
 #include "text/language_code.h"
 

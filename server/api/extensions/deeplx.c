@@ -7,9 +7,6 @@
 #include "server/api/extensions/extensions.h"
 #include "server/api/mixed.h"
 #include "server/api/parameters.h"
-#include "server/models/languages.h"
-
-#include <string.h>
 
 /* An id that differs from the next answer's. */
 static int64_t next_id(void)

@@ -6,7 +6,6 @@
 #include "server/api/extensions/extensions.h"
 #include "server/api/mixed.h"
 #include "server/api/parameters.h"
-#include "server/models/languages.h"
 #include "text/language_name.h"
 
 #include <string.h>

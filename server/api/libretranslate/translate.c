@@ -8,7 +8,6 @@
 #include "text/utf8.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Bits of dg_mixed.flags: q was an array; alternatives are asked for. */
