@@ -39,7 +39,9 @@ def test_immersive_translate(server):
 def test_kiss_translator(server):
     one = {"text": own(server, ENGLISH, "en", "de"), "src": "en"}
     assert ask(server, "/kiss", {"text": ENGLISH, "from": "auto", "to": "de"}) == one
-    assert ask(server, "/kiss", {"text": ENGLISH, "texts": [], "from": "en", "to": "de"}) == one
+    for texts in ([], None):
+        assert ask(server, "/kiss", {"text": ENGLISH, "texts": texts, "from": "en", "to": "de"}) == one
+    assert "translations" in ask(server, "/kiss", {"text": None, "texts": [ENGLISH], "from": "en", "to": "de"})
     assert ask(server, "/kiss", {"texts": [ENGLISH, GERMAN], "from": "", "to": "fr"}) == {"translations": [
         {"text": own(server, ENGLISH, "en", "fr"), "src": "en"}, {"text": own(server, GERMAN, "de", "fr"), "src": "de"}]}
     there = ask(server, "/kiss", {"texts": [GERMAN, ENGLISH], "from": "auto", "to": "de"})["translations"]

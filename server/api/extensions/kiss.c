@@ -34,16 +34,19 @@ static void reply_take(
     dg_answer_put_take(root, out);
 }
 
-/* Reads "texts" if it is given and not empty, or given alone; else "text". */
+/* Reads "texts" if it is given and not empty, or given alone; else "text". null counts as absent.
+ */
 static int read_body(struct dg_body *b, bool *many, struct dg_error *err)
 {
     const struct dg_json *texts = dg_json_get(b->request->body, "texts");
-    const struct dg_json *text = dg_json_get(b->request->body, "text");
-    *many = texts && (dg_json_typeof(texts) != DG_JSON_ARRAY || dg_json_length(texts) > 0 || !text);
+    const enum dg_json_type list = dg_json_typeof(texts),
+                            one = dg_json_typeof(dg_json_get(b->request->body, "text"));
+    *many = list != DG_JSON_NULL &&
+            (list != DG_JSON_ARRAY || dg_json_length(texts) > 0 || one == DG_JSON_NULL);
     const struct dg_dialect_request names = {*many ? "texts" : "text", "from", "to"};
-    if (text && dg_json_typeof(text) != DG_JSON_STRING)
-        return dg_error_field(err, DG_EINVAL, "text", "text must be a string, not %s",
-            dg_json_type_name(dg_json_typeof(text)));
+    if (one != DG_JSON_NULL && one != DG_JSON_STRING)
+        return dg_error_field(
+            err, DG_EINVAL, "text", "text must be a string, not %s", dg_json_type_name(one));
     return dg_dialect_request_read(b, &names, err);
 }
 
