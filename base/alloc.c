@@ -1,8 +1,7 @@
 #include "base/alloc.h"
 
-#include "base/file.h"
-
 #include <errno.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,11 +42,19 @@ char *dg_alloc_string(const char *s)
     return memcpy(dg_alloc_more(NULL, n, 1, "a string"), s, n);
 }
 
+char *dg_alloc_print(const char *format, ...)
+{
+    char *s = NULL;
+    va_list ap;
+    va_start(ap, format);
+    dg_alloc_check(vasprintf(&s, format, ap) >= 0, "a string");
+    va_end(ap);
+    return s;
+}
+
 char *dg_alloc_path(const char *dir, const char *name)
 {
-    char *path = dg_file_join(dir, name);
-    dg_alloc_check(path, "a path");
-    return path;
+    return dg_alloc_print("%s/%s", dir, name);
 }
 
 void *dg_alloc_arena(struct dg_arena *arena, size_t n, size_t size)

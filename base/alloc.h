@@ -17,6 +17,8 @@ void *dg_alloc(size_t n, size_t size, const char *what);
  * NULL; p itself is no longer valid. */
 void *dg_alloc_more(void *p, size_t n, size_t size, const char *what);
 char *dg_alloc_string(const char *s);
+/* The text that printf would print. */
+char *dg_alloc_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "dir/name". */
 char *dg_alloc_path(const char *dir, const char *name);
 

@@ -34,6 +34,12 @@ static void memory_is_zero_and_grows(void **state)
     char *s = dg_alloc_string("as it is");
     assert_string_equal(s, "as it is");
     free(s);
+    s = dg_alloc_print("%s-%d.part", "text", 7);
+    assert_string_equal(s, "text-7.part");
+    free(s);
+    s = dg_alloc_path("a/b", "c.json");
+    assert_string_equal(s, "a/b/c.json");
+    free(s);
     dg_alloc_check(true, "what is there");
 }
 

@@ -26,12 +26,10 @@ struct dg_dedup {
 int dg_dedup_open(const char *dir, struct dg_dedup **out, struct dg_error *err)
 {
     *out = NULL;
-    size_t cap = strlen(dir) + 32;
     struct dg_dedup *d = dg_alloc(1, sizeof *d, "the search for duplicates");
-    char *path = dg_alloc(cap, 1, "the search for duplicates");
     int rc = 0;
     for (int i = 0; i < PARTITIONS && rc == 0; i++) {
-        snprintf(path, cap, "%s/.dedup-XXXXXX", dir);
+        char *path = dg_alloc_path(dir, ".dedup-XXXXXX");
         int fd = mkstemp(path);
         if (fd >= 0)
             unlink(path);
@@ -42,8 +40,8 @@ int dg_dedup_open(const char *dir, struct dg_dedup **out, struct dg_error *err)
             if (fd >= 0)
                 close(fd);
         }
+        free(path);
     }
-    free(path);
     if (rc) {
         dg_dedup_close(d);
         return rc;

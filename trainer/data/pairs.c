@@ -36,31 +36,23 @@ static int failed(struct dg_error *err, const char *what)
 int dg_pairs_open(const char *dir, struct dg_pairs **out, struct dg_error *err)
 {
     *out = NULL;
-    struct dg_buffer path;
-    struct dg_pairs *p = dg_alloc(1, sizeof *p, "clean pairs");
-    int fd = -1, rc = 0;
-    dg_buffer_init(&path);
-    dg_buffer_addf(&path, "%s/.pairs-XXXXXX", dir);
-    dg_alloc_check(!path.failed, "a path");
-    fd = mkstemp(path.data);
+    char *path = dg_alloc_path(dir, ".pairs-XXXXXX");
+    const int fd = mkstemp(path);
     if (fd >= 0)
-        unlink(path.data);
-    p->file = fd >= 0 ? fdopen(fd, "w+b") : NULL;
-    if (!p->file) {
-        rc = dg_error_set(
+        unlink(path);
+    free(path);
+    FILE *file = fd >= 0 ? fdopen(fd, "w+b") : NULL;
+    if (!file) {
+        int rc = dg_error_set(
             err, DG_EIO, "cannot make a temporary file in %s: %s", dir, strerror(errno));
-        goto out;
+        if (fd >= 0)
+            close(fd);
+        return rc;
     }
-    setvbuf(p->file, NULL, _IOFBF, STREAM_BYTES);
-    fd = -1;
-    *out = p;
-    p = NULL;
-out:
-    if (fd >= 0)
-        close(fd);
-    dg_pairs_close(p);
-    dg_buffer_deinit(&path);
-    return rc;
+    setvbuf(file, NULL, _IOFBF, STREAM_BYTES);
+    *out = dg_alloc(1, sizeof **out, "clean pairs");
+    (*out)->file = file;
+    return 0;
 }
 
 void dg_pairs_close(struct dg_pairs *p)

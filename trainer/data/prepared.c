@@ -147,20 +147,14 @@ static int read_manifest(struct dg_prepared *p, const char *dir, struct dg_error
 
 int dg_prepared_open(const char *dir, struct dg_prepared **out, struct dg_error *err)
 {
-    struct dg_buffer path;
     *out = NULL;
     struct dg_prepared *p = dg_alloc(1, sizeof *p, "a prepared folder");
     dg_arena_init(&p->arena, 0);
-    dg_buffer_init(&path);
-    dg_buffer_addf(&path, "%s/prepared.json", dir);
+    char *path = dg_alloc_path(dir, "prepared.json");
     struct dg_error why = {0};
-    int rc = 0;
-    dg_alloc_check(!path.failed, "a path");
-    if (!(p->manifest = dg_json_load(path.data, &why)))
-        rc = why.code;
-    if (rc == 0)
-        rc = read_manifest(p, dir, &why);
-    dg_buffer_deinit(&path);
+    p->manifest = dg_json_load(path, &why);
+    int rc = p->manifest ? read_manifest(p, dir, &why) : why.code;
+    free(path);
     if (rc) {
         dg_error_set(err, rc, "%s", why.message);
         dg_prepared_close(p);

@@ -48,15 +48,13 @@ static int find_bundle(const char *dir, struct dg_vocabulary_files *out, struct 
 int dg_vocabulary_find(
     const struct dg_recipe *r, struct dg_vocabulary_files *out, struct dg_error *err)
 {
-    struct dg_buffer b;
     char probe[4096];
     const bool keep = dg_recipe_keeps_vocabulary(r);
     const char *from = keep ? r->init : r->vocabulary.from;
     memset(out, 0, sizeof *out);
     if (!from[0])
         return 0;
-    dg_buffer_init(&b);
-    const char *path = dg_recipe_path(r, from, &b);
+    char *path = dg_recipe_path(r, from);
     int rc = set_path(probe, path, "manifest.json", err);
     if (rc == 0 && (keep || exists(probe))) {
         rc = find_bundle(path, out, err);
@@ -69,7 +67,7 @@ int dg_vocabulary_find(
             else if (i % 2 == 0)
                 rc = set_path(out->paths[i], path, "", err);
     }
-    dg_buffer_deinit(&b);
+    free(path);
     return rc;
 }
 

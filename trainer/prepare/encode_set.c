@@ -4,6 +4,7 @@
 #include "trainer/data/characters.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define SHARD_TOKENS (UINT64_C(64) << 20)
 
@@ -33,13 +34,11 @@ int dg_encode_set_end(struct dg_encode_set *s, struct dg_error *err)
 
 static int open_shard(struct dg_prepare_job *j, struct dg_encode_set *s, struct dg_error *err)
 {
-    struct dg_buffer path;
-    dg_buffer_init(&path);
     snprintf(s->file, sizeof s->file, "%s-%05u.shard", s->name, s->n_shards++);
-    const char *full = dg_prepare_path(j, &path, s->file);
-    int rc = dg_shard_begin(full, dg_tokenizer_size(j->vocabulary->source),
+    char *path = dg_alloc_path(j->o->dir, s->file);
+    int rc = dg_shard_begin(path, dg_tokenizer_size(j->vocabulary->source),
         dg_tokenizer_size(j->vocabulary->target), &s->shard, err);
-    dg_buffer_deinit(&path);
+    free(path);
     return rc;
 }
 

@@ -20,14 +20,6 @@ int dg_prepare_check(const struct dg_prepare_job *j, struct dg_error *err)
     return 0;
 }
 
-const char *dg_prepare_path(const struct dg_prepare_job *j, struct dg_buffer *b, const char *name)
-{
-    dg_buffer_reset(b);
-    dg_buffer_addf(b, "%s/%s", j->o->dir, name);
-    dg_alloc_check(!b->failed, "a path");
-    return b->data;
-}
-
 /* True if the folder holds what this recipe and inputs give, with every shard in full size. */
 static bool is_current(const struct dg_prepare_options *o, const char *hash)
 {
@@ -48,24 +40,20 @@ static bool ends_with(const char *s, const char *end)
  * The manifest goes first, so that a half-made folder is never taken for a complete one. */
 static int clear_folder(const struct dg_prepare_job *j, struct dg_error *err)
 {
-    struct dg_buffer path;
-    dg_buffer_init(&path);
-    const char *manifest = dg_prepare_path(j, &path, "prepared.json");
-    if (remove(manifest) && errno != ENOENT) {
-        int rc = dg_error_set(err, DG_EIO, "cannot remove %s: %s", manifest, strerror(errno));
-        dg_buffer_deinit(&path);
+    char *manifest = dg_alloc_path(j->o->dir, "prepared.json");
+    int rc = remove(manifest) && errno != ENOENT
+                 ? dg_error_set(err, DG_EIO, "cannot remove %s: %s", manifest, strerror(errno))
+                 : 0;
+    free(manifest);
+    if (rc)
         return rc;
-    }
     DIR *d = opendir(j->o->dir);
-    for (struct dirent *e; d && (e = readdir(d));) {
-        bool ours = ends_with(e->d_name, ".shard") || ends_with(e->d_name, ".links");
-        if (ours && dg_prepare_path(j, &path, e->d_name))
-            remove(path.data);
-    }
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (ends_with(e->d_name, ".shard") || ends_with(e->d_name, ".links"))
+            unlinkat(dirfd(d), e->d_name, 0);
     if (d)
         closedir(d);
     dg_file_drop_unfinished(j->o->dir);
-    dg_buffer_deinit(&path);
     return 0;
 }
 
@@ -200,9 +188,8 @@ static int write_manifest(struct dg_prepare_job *j, const char *hash, const stru
     double seconds, struct dg_error *err)
 {
     struct dg_json *m = dg_json_new_object(), *domains = dg_json_new_array();
-    struct dg_buffer text, path;
+    struct dg_buffer text;
     dg_buffer_init(&text);
-    dg_buffer_init(&path);
     for (size_t i = 0; i < j->n_domains; i++)
         dg_json_append_take(domains, dg_json_new_string(j->domains[i], strlen(j->domains[i])));
     dg_json_set_int(m, "format", DG_PREPARED_FORMAT);
@@ -215,14 +202,14 @@ static int write_manifest(struct dg_prepare_job *j, const char *hash, const stru
     dg_json_set_take(m, "counts", counts_json(j));
     dg_json_set_take(m, "sets", dg_json_copy(j->sets));
     dg_json_set_real(m, "seconds", seconds);
-    const char *name = dg_prepare_path(j, &path, "prepared.json");
+    char *path = dg_alloc_path(j->o->dir, "prepared.json");
     int rc = dg_json_write(m, 2, &text) || text.failed
                  ? dg_error_set(
                        err, DG_ENOMEM, "out of memory for the manifest (or a domain is not UTF-8)")
-                 : dg_file_write(name, text.data, text.len, err);
+                 : dg_file_write(path, text.data, text.len, err);
     dg_json_free(m);
     dg_buffer_deinit(&text);
-    dg_buffer_deinit(&path);
+    free(path);
     return rc;
 }
 

@@ -239,18 +239,9 @@ static int clean_file(struct block *b, size_t file, struct dg_error *err)
 {
     struct dg_prepare_job *j = b->job;
     struct dg_corpus *c = NULL;
-    struct dg_buffer path[3];
-    const char *paths[3] = {NULL, NULL, NULL};
-    int more = 1, rc = DG_ENOMEM;
-    for (size_t i = 0; i < 3; i++)
-        dg_buffer_init(&path[i]);
-    paths[0] = dg_recipe_path(j->r, b->file->source, &path[0]);
-    paths[1] = dg_recipe_path(j->r, b->file->target, &path[1]);
-    paths[2] = b->file->domains[0] ? dg_recipe_path(j->r, b->file->domains, &path[2]) : NULL;
-    if (!paths[0] || !paths[1] || (b->file->domains[0] && !paths[2]))
-        dg_error_set(err, rc, "out of memory for paths");
-    else
-        rc = dg_corpus_open(paths, 3, &c, err);
+    char *paths[3] = {dg_recipe_path(j->r, b->file->source), dg_recipe_path(j->r, b->file->target),
+        b->file->domains[0] ? dg_recipe_path(j->r, b->file->domains) : NULL};
+    int more = 1, rc = dg_corpus_open((const char *const *)paths, 3, &c, err);
     while (rc == 0 && more) {
         rc = dg_prepare_check(j, err);
         more = rc ? rc : read_block(b, c, err);
@@ -264,7 +255,7 @@ static int clean_file(struct block *b, size_t file, struct dg_error *err)
     }
     dg_corpus_close(c);
     for (size_t i = 0; i < 3; i++)
-        dg_buffer_deinit(&path[i]);
+        free(paths[i]);
     return rc;
 }
 

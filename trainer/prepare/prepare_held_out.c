@@ -5,20 +5,21 @@
 #include "text/detect/langcheck.h"
 #include "trainer/data/corpus.h"
 
+#include <stdlib.h>
+
 /* Reads the lines that must not be trained on. scored: they are a dev or test set's, which is
  * refused now rather than after everything else was prepared. */
 static int hold_out_file(
     struct dg_prepare_job *j, const char *name, bool scored, struct dg_error *err)
 {
     struct dg_corpus_lines *l = NULL;
-    struct dg_buffer path, clean;
+    struct dg_buffer clean;
     struct dg_line line;
     uint64_t columns = 0;
     int got = 1;
-    dg_buffer_init(&path);
     dg_buffer_init(&clean);
-    const char *full = dg_recipe_path(j->r, name, &path);
-    int rc = dg_corpus_lines_open(full, &l, err);
+    char *path = dg_recipe_path(j->r, name);
+    int rc = dg_corpus_lines_open(path, &l, err);
     while (rc == 0 && (got = dg_corpus_lines_next(l, &line, err)) > 0) {
         enum dg_drop why;
         columns += dg_prepare_has_columns(line.text, line.len);
@@ -35,7 +36,7 @@ static int hold_out_file(
         rc = dg_prepare_columns(j->r, name, columns, dg_corpus_lines_number(l), err);
     dg_corpus_lines_close(l);
     dg_buffer_deinit(&clean);
-    dg_buffer_deinit(&path);
+    free(path);
     return rc ? rc : got < 0 ? got : 0;
 }
 
@@ -76,22 +77,18 @@ static int judge_languages(struct dg_prepare_job *j, const struct dg_recipe_pair
 {
     struct dg_prepare_count count = {0};
     struct dg_corpus *c = NULL;
-    struct dg_buffer path[2];
     struct dg_line lines[2];
     int got = 0;
-    for (int i = 0; i < 2; i++)
-        dg_buffer_init(&path[i]);
-    const char *paths[2] = {
-        dg_recipe_path(j->r, f->source, &path[0]), dg_recipe_path(j->r, f->target, &path[1])};
-    int rc = dg_corpus_open(paths, 2, &c, err);
+    char *paths[2] = {dg_recipe_path(j->r, f->source), dg_recipe_path(j->r, f->target)};
+    int rc = dg_corpus_open((const char *const *)paths, 2, &c, err);
     while (rc == 0 && (got = dg_corpus_next(c, lines, err)) > 0)
         rc = judge_pair(&count, pair, lines, err);
     rc = rc ? rc : got;
     if (rc == 0)
         rc = dg_prepare_set_faults(pair, f, &count, err);
     dg_corpus_close(c);
-    for (int i = 0; i < 2; i++)
-        dg_buffer_deinit(&path[i]);
+    free(paths[0]);
+    free(paths[1]);
     return rc;
 }
 

@@ -9,7 +9,7 @@
 #include "trainer/align/tree_links.h"
 #include "trainer/align/variants.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The recipe's variants. Newer fields that are off are left out, so that data prepared before them
@@ -114,11 +114,9 @@ static int add_file(const char *name, const char *path, struct dg_json *list, st
 static int add_input(
     const struct dg_recipe *r, const char *path, struct dg_json *list, struct dg_error *err)
 {
-    struct dg_buffer full;
-    dg_buffer_init(&full);
-    const char *name = dg_recipe_path(r, path, &full);
+    char *name = dg_recipe_path(r, path);
     int rc = add_file(name, path, list, err);
-    dg_buffer_deinit(&full);
+    free(name);
     return rc;
 }
 

@@ -65,8 +65,6 @@ struct dg_prepare_job {
 
 /* DG_ECANCELED if it is time to stop. */
 int dg_prepare_check(const struct dg_prepare_job *j, struct dg_error *err);
-/* Write dir/name into b and return it; never NULL. */
-const char *dg_prepare_path(const struct dg_prepare_job *j, struct dg_buffer *b, const char *name);
 
 /* Find the label's number in j->domains; a new label is added. */
 int dg_prepare_domain(

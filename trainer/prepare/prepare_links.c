@@ -30,11 +30,7 @@ struct aligning {
 /* train-00000.shard -> train-00000.links */
 static char *links_path(const char *shard)
 {
-    struct dg_buffer b;
-    dg_buffer_init(&b);
-    dg_buffer_add(&b, shard, strlen(shard) - strlen(".shard"));
-    dg_buffer_adds(&b, ".links");
-    return dg_buffer_take(&b, NULL);
+    return dg_alloc_print("%.*s.links", (int)(strlen(shard) - strlen(".shard")), shard);
 }
 
 static void find_shards(struct aligning *a)
@@ -43,13 +39,9 @@ static void find_shards(struct aligning *a)
     a->shards = dg_json_get(set, "shards");
     a->n = dg_json_length(a->shards);
     a->paths = dg_alloc(a->n + 1, sizeof *a->paths, "paths");
-    for (size_t i = 0; i < a->n && a->paths; i++) {
-        struct dg_buffer path;
-        dg_buffer_init(&path);
-        dg_prepare_path(
-            a->job, &path, dg_json_string(dg_json_get(dg_json_at(a->shards, i), "file"), NULL));
-        a->paths[i] = dg_buffer_take(&path, NULL);
-    }
+    for (size_t i = 0; i < a->n; i++)
+        a->paths[i] = dg_alloc_path(
+            a->job->o->dir, dg_json_string(dg_json_get(dg_json_at(a->shards, i), "file"), NULL));
 }
 
 static int open_aligner(struct aligning *a, struct dg_error *err)

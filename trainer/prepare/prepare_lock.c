@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <time.h>
@@ -17,17 +18,14 @@
 
 int dg_prepare_lock(const struct dg_prepare_options *o, int *fd, struct dg_error *err)
 {
-    struct dg_buffer path;
-    dg_buffer_init(&path);
-    dg_buffer_addf(&path, "%s/.prepare-lock", o->dir);
-    dg_alloc_check(!path.failed, "a path");
+    char *path = dg_alloc_path(o->dir, ".prepare-lock");
     int rc = dg_file_make_dir(o->dir, err);
-    if (rc == 0 && (*fd = open(path.data, O_CREAT | O_RDWR | O_CLOEXEC, 0644)) < 0)
-        rc = dg_error_set(err, DG_EIO, "%s: %s", path.data, strerror(errno));
+    if (rc == 0 && (*fd = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0644)) < 0)
+        rc = dg_error_set(err, DG_EIO, "%s: %s", path, strerror(errno));
     for (bool told = false; rc == 0 && flock(*fd, LOCK_EX | LOCK_NB); told = true) {
         const struct timespec pause = {.tv_nsec = 100 * 1000 * 1000};
         if (errno != EWOULDBLOCK && errno != EINTR)
-            rc = dg_error_set(err, DG_EIO, "cannot lock %s: %s", path.data, strerror(errno));
+            rc = dg_error_set(err, DG_EIO, "cannot lock %s: %s", path, strerror(errno));
         else if (o->stop && *o->stop)
             rc = dg_error_set(
                 err, DG_ECANCELED, "stopped while another process prepares %s", o->dir);
@@ -36,22 +34,16 @@ int dg_prepare_lock(const struct dg_prepare_options *o, int *fd, struct dg_error
         if (rc == 0)
             nanosleep(&pause, NULL);
     }
-    dg_buffer_deinit(&path);
+    free(path);
     return rc;
 }
 
 /* Opens the lock file of the folder's readers; -1 and errno on failure. */
 static int open_use_lock(const char *dir, int flags)
 {
-    struct dg_buffer path;
-    dg_buffer_init(&path);
-    dg_buffer_addf(&path, "%s/.use-lock", dir);
-    int fd = -1;
-    if (path.failed)
-        errno = ENOMEM;
-    else
-        fd = open(path.data, flags | O_CREAT | O_CLOEXEC, 0644);
-    dg_buffer_deinit(&path);
+    char *path = dg_alloc_path(dir, ".use-lock");
+    const int fd = open(path, flags | O_CREAT | O_CLOEXEC, 0644);
+    free(path);
     return fd;
 }
 

@@ -71,40 +71,35 @@ static int hold_file(struct held_set *h, const struct dg_recipe_file *f, struct 
 {
     const struct dg_prepare_job *j = h->block.job;
     bool reversed = j->r->data.directions[h->direction].reversed;
-    struct dg_buffer a, b;
     struct dg_corpus *c = NULL;
     struct dg_line lines[2];
     const char *const names[2] = {
         reversed ? f->target : f->source, reversed ? f->source : f->target};
     int got = 0;
     h->file_start = h->n;
-    dg_buffer_init(&a);
-    dg_buffer_init(&b);
-    const char *paths[2] = {dg_recipe_path(j->r, names[0], &a), dg_recipe_path(j->r, names[1], &b)};
-    int rc = dg_corpus_open(paths, 2, &c, err);
+    char *paths[2] = {dg_recipe_path(j->r, names[0]), dg_recipe_path(j->r, names[1])};
+    int rc = dg_corpus_open((const char *const *)paths, 2, &c, err);
     while (rc == 0 && (got = dg_corpus_next(c, lines, err)) > 0)
         rc = hold_pair(h, lines, names, err);
     dg_corpus_close(c);
-    dg_buffer_deinit(&a);
-    dg_buffer_deinit(&b);
+    free(paths[0]);
+    free(paths[1]);
     return rc ? rc : got;
 }
 
 static int open_texts(struct held_set *h, struct dg_json *o, struct dg_error *err)
 {
     static const char *const sides[2] = {"source", "target"};
-    struct dg_buffer path;
     char file[64], key[16];
     int rc = 0;
-    dg_buffer_init(&path);
     for (size_t i = 0; i < 2 && rc == 0; i++) {
         snprintf(file, sizeof file, "%s.%s.txt", h->set.name, sides[i]);
         snprintf(key, sizeof key, "%s_text", sides[i]);
         dg_json_set_string(o, key, file);
-        const char *full = dg_prepare_path(h->block.job, &path, file);
-        rc = dg_file_begin(full, &h->texts[i], err);
+        char *path = dg_alloc_path(h->block.job->o->dir, file);
+        rc = dg_file_begin(path, &h->texts[i], err);
+        free(path);
     }
-    dg_buffer_deinit(&path);
     return rc;
 }
 

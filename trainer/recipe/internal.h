@@ -13,17 +13,17 @@ const char *dg_recipe_preset_names(void); /* for messages: "small, base, ..." */
  * preset; otherwise NULL. */
 struct dg_json *dg_recipe_preset_json(const char *name);
 
-/* Return path or, if it is the former name of a shipped recipe and only the new place has a file,
- * that new place, stored in out (initialised). */
-const char *dg_recipe_moved(const char *path, struct dg_buffer *out);
+/* path or, if it is the former name of a shipped recipe and only the new place has a file, that new
+ * place. Caller frees. */
+char *dg_recipe_moved(const char *path);
 
 /* dg_recipe_merge merges what the recipe extends (a preset or another file, relative to dir) and
  * then the recipe itself into base; dg_recipe_merge_setting merges one "section.key=value". */
 int dg_recipe_merge(
     struct dg_json *base, const struct dg_json *recipe, const char *dir, struct dg_error *err);
 int dg_recipe_merge_setting(struct dg_json *root, const char *setting, struct dg_error *err);
-/* Write the folder of path to b: "a/b.json" gives "a/", "b.json" gives "". */
-void dg_recipe_folder(const char *path, struct dg_buffer *b);
+/* The folder of path: "a/b.json" gives "a/", "b.json" gives "". Caller frees. */
+char *dg_recipe_folder(const char *path);
 
 /* Read and write the sections with one value per field, by the tables in fields.c. */
 int dg_recipe_fields_read(const struct dg_json *root, struct dg_recipe *r, struct dg_error *err);

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_EXTENDS 8
@@ -57,47 +57,35 @@ static int merge_preset(struct dg_json *base, const char *name, struct dg_error 
 static int merge_recipe(struct dg_json *base, const struct dg_json *recipe, const char *dir,
     int depth, struct dg_error *err);
 
-void dg_recipe_folder(const char *path, struct dg_buffer *b)
+char *dg_recipe_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    dg_buffer_reset(b);
-    dg_buffer_add(b, path, slash ? (size_t)(slash - path) + 1 : 0);
+    return dg_alloc_print("%.*s", slash ? (int)(slash - path) + 1 : 0, path);
 }
 
 static int merge_extended(
     struct dg_json *base, const char *name, const char *dir, int depth, struct dg_error *err)
 {
-    struct dg_buffer path, folder, moved;
-    struct dg_json *v = NULL;
     struct dg_error why = {0};
     int rc;
-    dg_buffer_init(&path);
-    dg_buffer_init(&moved);
-    dg_buffer_init(&folder);
-    if (depth >= MAX_EXTENDS) {
-        rc = dg_error_field(err, DG_EINVAL, "extends", "extends goes deeper than %d recipes at %s",
-            MAX_EXTENDS, name);
-        goto out;
-    }
-    dg_buffer_addf(
-        &path, "%s%s%s", name[0] == '/' ? "" : dir, dir[0] && name[0] != '/' ? "/" : "", name);
-    dg_alloc_check(!path.failed, "a path");
-    const char *at = dg_recipe_moved(path.data, &moved);
-    dg_recipe_folder(at, &folder);
-    dg_alloc_check(!folder.failed, "a path");
-    v = dg_json_load(at, &why);
+    if (depth >= MAX_EXTENDS)
+        return dg_error_field(err, DG_EINVAL, "extends",
+            "extends goes deeper than %d recipes at %s", MAX_EXTENDS, name);
+    const bool relative = name[0] != '/' && dir[0];
+    char *path = relative ? dg_alloc_path(dir, name) : dg_alloc_string(name),
+         *at = dg_recipe_moved(path), *folder = dg_recipe_folder(at);
+    struct dg_json *v = dg_json_load(at, &why);
     if (v)
-        rc = merge_recipe(base, v, folder.data ? folder.data : "", depth + 1, err);
+        rc = merge_recipe(base, v, folder, depth + 1, err);
     else
         rc = dg_error_field(err, why.code, "extends", "extends is \"%s\": %s%s", name, why.message,
             why.code == DG_EIO || why.code == DG_ENOTFOUND
                 ? "; the path is relative to the folder of the recipe that has it"
                 : "");
-out:
     dg_json_free(v);
-    dg_buffer_deinit(&path);
-    dg_buffer_deinit(&moved);
-    dg_buffer_deinit(&folder);
+    free(path);
+    free(at);
+    free(folder);
     return rc;
 }
 

@@ -1,5 +1,8 @@
 #include "trainer/recipe/internal.h"
 
+#include "base/alloc.h"
+
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,20 +30,19 @@ static const char *find(const char *path, const char *was)
     return NULL;
 }
 
-const char *dg_recipe_moved(const char *path, struct dg_buffer *out)
+char *dg_recipe_moved(const char *path)
 {
-    if (access(path, F_OK) == 0)
-        return path;
-    for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
+    const bool exists = access(path, F_OK) == 0;
+    for (size_t i = 0; i < sizeof moves / sizeof moves[0] && !exists; i++) {
         const char *at = find(path, moves[i].was);
         if (!at)
             continue;
-        dg_buffer_reset(out);
-        dg_buffer_add(out, path, (size_t)(at - path));
-        dg_buffer_adds(out, moves[i].is);
-        dg_buffer_adds(out, at + strlen(moves[i].was));
-        /* If it is not there either, the message names the requested file. */
-        return !out->failed && access(out->data, F_OK) == 0 ? out->data : path;
+        char *is = dg_alloc_print(
+            "%.*s%s%s", (int)(at - path), path, moves[i].is, at + strlen(moves[i].was));
+        if (access(is, F_OK) == 0)
+            return is;
+        free(is);
+        break; /* the message names the requested file */
     }
-    return path;
+    return dg_alloc_string(path);
 }

@@ -227,26 +227,20 @@ static int resolve(const struct dg_json *recipe, const char *dir, const char *da
 int dg_recipe_load(const char *path, const char *data_dir, const char *const *settings,
     size_t n_settings, struct dg_recipe **out, struct dg_error *err)
 {
-    struct dg_buffer folder, moved;
     struct dg_error why = {0};
     *out = NULL;
-    dg_buffer_init(&folder);
-    dg_buffer_init(&moved);
     struct dg_json *v = dg_recipe_preset_json(path);
-    path = dg_recipe_moved(path, &moved);
-    dg_recipe_folder(path, &folder);
+    char *at = dg_recipe_moved(path), *folder = dg_recipe_folder(at);
     if (!v)
-        v = dg_json_load(path, &why);
-    int rc =
-        v ? resolve(v, folder.data ? folder.data : "", data_dir, settings, n_settings, out, &why)
-          : why.code;
-    const bool names_preset = !v && rc == DG_ENOTFOUND && !path[strcspn(path, "./")];
+        v = dg_json_load(at, &why);
+    int rc = v ? resolve(v, folder, data_dir, settings, n_settings, out, &why) : why.code;
+    const bool names_preset = !v && rc == DG_ENOTFOUND && !at[strcspn(at, "./")];
     if (rc)
-        dg_error_field(err, rc, why.field, "%s%s%s%s%s", v ? path : "", v ? ": " : "", why.message,
+        dg_error_field(err, rc, why.field, "%s%s%s%s%s", v ? at : "", v ? ": " : "", why.message,
             names_preset ? "; presets are " : "", names_preset ? dg_recipe_preset_names() : "");
     dg_json_free(v);
-    dg_buffer_deinit(&moved);
-    dg_buffer_deinit(&folder);
+    free(at);
+    free(folder);
     return rc;
 }
 

@@ -380,8 +380,7 @@ size_t dg_recipe_stage_of(const struct dg_recipe *r, int64_t update);
 size_t dg_recipe_difference(
     const struct dg_json *now, const struct dg_json *was, bool resume, struct dg_buffer *out);
 
-/* Write data_dir/path to b (reset first), or path itself when it is absolute or data_dir is "".
- * Returns b->data; never NULL. */
-const char *dg_recipe_path(const struct dg_recipe *r, const char *path, struct dg_buffer *b);
+/* data_dir/path, or path itself when it is absolute or data_dir is "". Caller frees; never NULL. */
+char *dg_recipe_path(const struct dg_recipe *r, const char *path);
 
 #endif

@@ -81,11 +81,8 @@ size_t dg_recipe_difference(
     return differ(now, was, "", resume, false, out) + differ(was, now, "", resume, true, out);
 }
 
-const char *dg_recipe_path(const struct dg_recipe *r, const char *path, struct dg_buffer *b)
+char *dg_recipe_path(const struct dg_recipe *r, const char *path)
 {
-    bool relative = path[0] != '/' && r->data_dir[0];
-    dg_buffer_reset(b);
-    dg_buffer_addf(b, "%s%s%s", relative ? r->data_dir : "", relative ? "/" : "", path);
-    dg_alloc_check(!b->failed, "a path");
-    return b->data;
+    const bool relative = path[0] != '/' && r->data_dir[0];
+    return relative ? dg_alloc_path(r->data_dir, path) : dg_alloc_string(path);
 }

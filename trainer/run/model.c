@@ -58,14 +58,12 @@ static int longest_sentence(const struct dg_run *r, uint32_t *out, struct dg_err
 
 static int start_parameters(struct dg_run *r, struct dg_error *err)
 {
-    struct dg_buffer path;
     struct dg_bundle *b = NULL;
     if (!r->recipe->init[0]) {
         dg_init_random(r->workers->params, (uint64_t)r->recipe->training.seed);
         return 0;
     }
-    dg_buffer_init(&path);
-    const char *dir = dg_recipe_path(r->recipe, r->recipe->init, &path);
+    char *dir = dg_recipe_path(r->recipe, r->recipe->init);
     int rc = dg_bundle_open(dir, &b, err);
     struct dg_config old;
     if (!rc)
@@ -78,7 +76,7 @@ static int start_parameters(struct dg_run *r, struct dg_error *err)
                  : dg_init_from_weights(r->workers->params, &from, err);
     }
     dg_bundle_close(b);
-    dg_buffer_deinit(&path);
+    free(dir);
     return rc;
 }
 

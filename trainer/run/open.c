@@ -220,12 +220,10 @@ int dg_run_device(struct dg_run *r, struct dg_error *err)
  * says. */
 static int read_init_config(struct dg_run *r, struct dg_error *err)
 {
-    struct dg_buffer path;
     struct dg_bundle *b = NULL;
     if (r->has_config || !r->recipe->init[0])
         return 0;
-    dg_buffer_init(&path);
-    const char *dir = dg_recipe_path(r->recipe, r->recipe->init, &path);
+    char *dir = dg_recipe_path(r->recipe, r->recipe->init);
     int rc = dg_bundle_open(dir, &b, err);
     if (!rc)
         rc = dg_config_read(dg_bundle_manifest(b), &r->config, err);
@@ -245,7 +243,7 @@ static int read_init_config(struct dg_run *r, struct dg_error *err)
         r->config.dec_layers = r->recipe->model.dec_layers;
     }
     dg_bundle_close(b);
-    dg_buffer_deinit(&path);
+    free(dir);
     return rc;
 }
 

@@ -1,5 +1,6 @@
 #include "trainer/run/provenance.h"
 
+#include "base/alloc.h"
 #include "trainer/data/hash.h"
 #include "weights/bundle.h"
 
@@ -23,33 +24,29 @@ static bool is_folder(const char *path)
 static void describe_file(const char *path, struct dg_buffer *out)
 {
     struct dg_hash128 h;
-    struct dg_buffer inside;
-    char hex[33];
-    dg_buffer_init(&inside);
-    dg_buffer_addf(&inside, "%s%s", path, is_folder(path) ? "/source.spm" : "");
+    char hex[33], *inside = dg_alloc_print("%s%s", path, is_folder(path) ? "/source.spm" : "");
     dg_buffer_adds(out, last_part(path));
-    if (!inside.failed && dg_hash_file(inside.data, &h, NULL, NULL) == 0) {
+    if (dg_hash_file(inside, &h, NULL, NULL) == 0) {
         dg_hash_print(h, hex);
         dg_buffer_addf(out, "@%s", hex);
     }
-    dg_buffer_deinit(&inside);
+    free(inside);
 }
 
 /* Set key to NAME@VERSION of the bundle, or FILE@HASH of the file, at the recipe's path. */
 static int add(struct dg_json *o, const struct dg_recipe *r, const char *key, const char *path)
 {
     struct dg_bundle *b = NULL;
-    struct dg_buffer full, text;
-    dg_buffer_init(&full);
+    struct dg_buffer text;
     dg_buffer_init(&text);
-    const char *where = dg_recipe_path(r, path, &full);
-    if (where && dg_bundle_open(where, &b, NULL) == 0)
+    char *where = dg_recipe_path(r, path);
+    if (dg_bundle_open(where, &b, NULL) == 0)
         dg_buffer_addf(&text, "%s@%s", dg_bundle_name(b), dg_bundle_version(b));
-    else if (where)
+    else
         describe_file(where, &text);
-    int rc = !where || text.failed ? -1 : dg_json_set_string(o, key, text.data);
+    int rc = text.failed ? -1 : dg_json_set_string(o, key, text.data);
     dg_bundle_close(b);
-    dg_buffer_deinit(&full);
+    free(where);
     dg_buffer_deinit(&text);
     return rc;
 }

@@ -1,5 +1,6 @@
 #include "trainer/run/report.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 
 #include <inttypes.h>
@@ -64,9 +65,8 @@ static void add_counts(struct dg_buffer *b, const char *prefix, const struct dg_
 int dg_report_card(const char *dir, const struct dg_recipe *r, const struct dg_config *c,
     const struct dg_json *training, struct dg_error *err)
 {
-    struct dg_buffer b, path;
+    struct dg_buffer b;
     dg_buffer_init(&b);
-    dg_buffer_init(&path);
     dg_buffer_addf(&b, "# %s\n\n%s\n\nTranslates", r->name, r->output.description);
     for (size_t i = 0; i < r->data.n_directions; i++)
         dg_buffer_addf(&b, "%s %s to %s", i ? "," : "", r->data.directions[i].source_lang,
@@ -85,10 +85,10 @@ int dg_report_card(const char *dir, const struct dg_recipe *r, const struct dg_c
     dg_buffer_adds(&b, "\n## Recipe\n\n```json\n");
     dg_json_write(dg_json_get(training, "recipe"), 2, &b);
     dg_buffer_adds(&b, "\n```\n");
-    dg_buffer_addf(&path, "%s/MODEL_CARD.md", dir);
-    int rc = b.failed || path.failed ? dg_error_set(err, DG_ENOMEM, "no memory for the model card")
-                                     : dg_file_write(path.data, b.data, b.len, err);
+    char *path = dg_alloc_path(dir, "MODEL_CARD.md");
+    int rc = b.failed ? dg_error_set(err, DG_ENOMEM, "no memory for the model card")
+                      : dg_file_write(path, b.data, b.len, err);
     dg_buffer_deinit(&b);
-    dg_buffer_deinit(&path);
+    free(path);
     return rc;
 }

@@ -128,21 +128,16 @@ int dg_tensorboard_open(
     const char *dir, int64_t step, struct dg_tensorboard **out, struct dg_error *err)
 {
     char host[65] = "localhost";
-    struct dg_buffer path;
     *out = NULL;
     if (mkdir(dir, 0777) && errno != EEXIST)
         return dg_error_set(err, DG_EIO, "cannot make %s: %s", dir, strerror(errno));
     gethostname(host, sizeof host - 1);
-    dg_buffer_init(&path);
+    struct dg_tensorboard *t = dg_alloc(1, sizeof *t, "event file");
     /* TensorBoard reads the files of a folder in the order of their names: the microseconds put a
      * later file of the same second last. */
-    dg_buffer_addf(&path, "%s/events.out.tfevents.%010llu.%s.%d.%06llu", dir,
+    t->path = dg_alloc_print("%s/events.out.tfevents.%010llu.%s.%d.%06llu", dir,
         (unsigned long long)dg_clock_wall_s(), host, (int)getpid(),
         (unsigned long long)(dg_clock_ns() / 1000 % 1000000));
-    dg_alloc_check(!path.failed, "a path");
-    struct dg_tensorboard *t = dg_alloc(1, sizeof *t, "event file");
-    t->path = dg_alloc_string(path.data);
-    dg_buffer_deinit(&path);
     dg_buffer_init(&t->event);
     dg_buffer_init(&t->summary);
     dg_buffer_init(&t->value);

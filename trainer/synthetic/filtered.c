@@ -159,21 +159,17 @@ static int load_scores(struct run *r, uint64_t n, struct dg_error *err)
 {
     struct dg_corpus_lines *lines = NULL;
     struct dg_line line;
-    struct dg_buffer part;
-    int got = 1;
-    dg_buffer_init(&part);
-    dg_buffer_addf(
-        &part, "%s%s", r->o->out_scores, dg_growing_is_done(r->scores_file) ? "" : ".part");
-    dg_alloc_check(!part.failed, "a path");
-    int rc = n ? dg_corpus_lines_open(part.data, &lines, err) : 0;
+    char *path =
+        dg_alloc_print("%s%s", r->o->out_scores, dg_growing_is_done(r->scores_file) ? "" : ".part");
+    int got = 1, rc = n ? dg_corpus_lines_open(path, &lines, err) : 0;
     while (!rc && r->n < n && (got = dg_corpus_lines_next(lines, &line, err)) > 0)
         add_score(r, line.text[0] == '-' ? (double)NAN : strtod(line.text, NULL));
     if (!rc && got < 0)
         rc = got;
     if (!rc && r->n < n)
-        rc = dg_error_set(err, DG_EFORMAT, "%s has fewer lines than it should", part.data);
+        rc = dg_error_set(err, DG_EFORMAT, "%s has fewer lines than it should", path);
     dg_corpus_lines_close(lines);
-    dg_buffer_deinit(&part);
+    free(path);
     return rc;
 }
 

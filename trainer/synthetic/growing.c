@@ -26,15 +26,6 @@ static int failed(struct dg_error *err, const char *path)
     return dg_error_set(err, DG_EIO, "cannot write %s: %s", path, strerror(errno));
 }
 
-static char *with_end(const char *path, const char *end)
-{
-    struct dg_buffer b;
-    dg_buffer_init(&b);
-    dg_buffer_addf(&b, "%s%s", path, end);
-    dg_alloc_check(!b.failed, "a path");
-    return dg_buffer_take(&b, NULL);
-}
-
 static bool is_same(const struct dg_json *a, const struct dg_json *b)
 {
     struct dg_buffer x, y;
@@ -165,9 +156,9 @@ int dg_growing_open(const char *const *paths, size_t n, const struct dg_json *ma
     g->n = n;
     for (size_t i = 0; i < n; i++) {
         g->paths[i] = dg_alloc_string(paths[i]);
-        g->parts[i] = with_end(paths[i], ".part");
+        g->parts[i] = dg_alloc_print("%s.part", paths[i]);
     }
-    g->state_path = with_end(paths[0], ".json");
+    g->state_path = dg_alloc_print("%s.json", paths[0]);
     g->made_of = dg_json_copy(made_of);
     g->state = load_state(g);
     if (!g->done)

@@ -45,18 +45,15 @@ static int count_lines(const char *path, uint64_t *out, struct dg_error *err)
 static int lay_out(struct distillation *d, struct dg_error *err)
 {
     char *text = dg_alloc_path(d->a->out, "text");
-    char *dev = dg_alloc_path(text, "dev"), *train = dg_alloc_path(text, "train");
     const char *const languages[2] = {d->teacher.from, d->teacher.to};
     for (size_t i = 0; i < 2; i++) {
-        d->dev[i] = dg_synthetic_path(dev, languages[i]);
-        d->train[i] = dg_synthetic_path(train, languages[i]);
+        d->dev[i] = dg_alloc_print("%s/dev.%s", text, languages[i]);
+        d->train[i] = dg_alloc_print("%s/train.%s", text, languages[i]);
     }
     d->recipe = dg_alloc_path(d->a->out, "recipe.json");
     d->run = dg_alloc_path(d->a->out, "run");
     int rc = dg_file_make_dir(text, err);
     free(text);
-    free(dev);
-    free(train);
     if (!rc)
         rc = count_lines(d->a->words[1], &d->n, err);
     if (!rc && d->a->lines > 0 && (uint64_t)d->a->lines < d->n)
@@ -86,12 +83,17 @@ static int translate_part(
     return rc;
 }
 
-static struct dg_json *files_json(const char *const names[2])
+/* The recipe's list of files of a kind, "dev" or "train". */
+static struct dg_json *files_json(const char *kind, const struct dg_synthetic_model *t)
 {
     struct dg_json *list = dg_json_new_array(), *o = dg_json_new_object();
-    dg_json_set_string(o, "source", names[0]);
-    dg_json_set_string(o, "target", names[1]);
+    char *source = dg_alloc_print("text/%s.%s", kind, t->from),
+         *target = dg_alloc_print("text/%s.%s", kind, t->to);
+    dg_json_set_string(o, "source", source);
+    dg_json_set_string(o, "target", target);
     dg_json_append_take(list, o);
+    free(source);
+    free(target);
     return list;
 }
 
@@ -112,43 +114,31 @@ static int make_recipe(const struct distillation *d, struct dg_recipe **out, str
     struct dg_json *o = dg_json_new_object(), *data = dg_json_new_object(),
                    *pairs = dg_json_new_array(), *pair = dg_json_new_object(),
                    *output = dg_json_new_object();
-    struct dg_buffer text, about, names[4];
-    static const char *const kinds[2] = {"dev", "train"};
-    const char *languages[2] = {t->from, t->to};
-    dg_buffer_init(&text);
-    dg_buffer_init(&about);
-    dg_buffer_addf(&about, "%s-%s student of %s", t->from, t->to, t->name);
+    struct dg_buffer text;
+    char *name = dg_alloc_print("%s-%s-student", t->from, t->to),
+         *about = dg_alloc_print("%s-%s student of %s (version %.12s), trained on its translations",
+             t->from, t->to, t->name, t->version);
     dg_json_set_string(pair, "source_lang", t->from);
     dg_json_set_string(pair, "target_lang", t->to);
-    for (size_t k = 0; k < 2; k++) {
-        for (size_t i = 0; i < 2; i++) {
-            dg_buffer_init(&names[2 * k + i]);
-            dg_buffer_addf(&names[2 * k + i], "text/%s.%s", kinds[k], languages[i]);
-        }
-        const char *const files[2] = {names[2 * k].data, names[2 * k + 1].data};
-        dg_json_set_take(pair, kinds[k], files_json(files));
-    }
+    dg_json_set_take(pair, "dev", files_json("dev", t));
+    dg_json_set_take(pair, "train", files_json("train", t));
     dg_json_append_take(pairs, pair);
     dg_json_set_take(data, "pairs", pairs);
     /* those of RECIPE's own files */
     dg_json_set_take(data, "domain_weights", dg_json_new_null());
     set_base(o, d->a->n_words > 2 ? d->a->words[2] : "small");
-    dg_buffer_reset(&text);
-    dg_buffer_addf(&text, "%s-%s-student", t->from, t->to);
-    dg_json_set_string(o, "name", text.data);
+    dg_json_set_string(o, "name", name);
     dg_json_set_take(o, "data", data);
-    dg_buffer_addf(&about, " (version %.12s), trained on its translations", t->version);
-    dg_json_set_string(output, "description", about.data);
+    dg_json_set_string(output, "description", about);
     dg_json_set_string(output, "licence", t->licence);
     dg_json_set_take(o, "output", output);
-    dg_buffer_reset(&text);
+    dg_buffer_init(&text);
     dg_json_write(o, 0, &text);
-    dg_alloc_check(!text.failed && !about.failed, "a recipe");
+    dg_alloc_check(!text.failed, "a recipe");
     int rc = dg_recipe_parse(text.data, text.len, "", d->a->out, out, err);
-    for (size_t i = 0; i < 4; i++)
-        dg_buffer_deinit(&names[i]);
     dg_buffer_deinit(&text);
-    dg_buffer_deinit(&about);
+    free(name);
+    free(about);
     dg_json_free(o);
     return rc;
 }

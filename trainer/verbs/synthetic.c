@@ -2,7 +2,6 @@
 #include "trainer/verbs/synthetic.h"
 
 #include "base/alloc.h"
-#include "base/buffer.h"
 #include "trainer/synthetic/filtered.h"
 #include "trainer/verbs/pair.h"
 #include "trainer/verbs/stop.h"
@@ -56,15 +55,6 @@ int dg_synthetic_model_read(
     return rc;
 }
 
-char *dg_synthetic_path(const char *prefix, const char *language)
-{
-    struct dg_buffer b;
-    dg_buffer_init(&b);
-    dg_buffer_addf(&b, "%s.%s", prefix, language);
-    dg_alloc_check(!b.failed, "a path");
-    return dg_buffer_take(&b, NULL);
-}
-
 struct dg_bulk_options dg_synthetic_model_options(
     const struct dg_args *a, const struct dg_synthetic_model *m)
 {
@@ -89,8 +79,8 @@ int dg_verb_backtranslate(const struct dg_args *a, struct dg_error *err)
     struct dg_synthetic_model m;
     struct dg_translated done;
     int rc = dg_synthetic_model_read(a, &m, err);
-    char *text = rc ? NULL : dg_synthetic_path(a->out, m.from),
-         *made = rc ? NULL : dg_synthetic_path(a->out, m.to);
+    char *text = rc ? NULL : dg_alloc_print("%s.%s", a->out, m.from),
+         *made = rc ? NULL : dg_alloc_print("%s.%s", a->out, m.to);
     if (!rc) {
         const struct dg_translated_options o = {.model = dg_synthetic_model_options(a, &m),
             .text = a->words[1],
@@ -119,9 +109,9 @@ int dg_verb_filter(const struct dg_args *a, struct dg_error *err)
     struct dg_synthetic_model m;
     struct dg_filtered done;
     int rc = dg_synthetic_model_read(a, &m, err);
-    char *source = rc ? NULL : dg_synthetic_path(a->out, m.from),
-         *target = rc ? NULL : dg_synthetic_path(a->out, m.to),
-         *scores = rc ? NULL : dg_synthetic_path(a->out, "scores");
+    char *source = rc ? NULL : dg_alloc_print("%s.%s", a->out, m.from),
+         *target = rc ? NULL : dg_alloc_print("%s.%s", a->out, m.to),
+         *scores = rc ? NULL : dg_alloc_print("%s.scores", a->out);
     if (!rc) {
         struct dg_filtered_options o = {.forward = dg_synthetic_model_options(a, &m),
             .source = a->words[1],

@@ -21,8 +21,6 @@ void dg_synthetic_model_free(struct dg_synthetic_model *m);
 struct dg_bulk_options dg_synthetic_model_options(
     const struct dg_args *a, const struct dg_synthetic_model *m);
 
-/* PREFIX.LANGUAGE; the caller frees. */
-char *dg_synthetic_path(const char *prefix, const char *language);
 /* Print the names and counts of translated files. */
 void dg_synthetic_print(const struct dg_translated *t, const char *text, const char *translation);
 

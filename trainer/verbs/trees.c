@@ -8,6 +8,7 @@
 #include "trainer/data/tree_file.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* The files made of a treebank, line by line. */
 enum { WORDS, PARSE, GOLD, SIDES };
@@ -22,14 +23,11 @@ static const struct {
 static int begin(
     const struct dg_args *a, const char *suffix, struct dg_file_writer **out, struct dg_error *err)
 {
-    struct dg_buffer path;
-    dg_buffer_init(&path);
-    dg_buffer_addf(&path, "%s.%s", a->out, suffix);
-    int rc = path.failed ? dg_error_set(err, DG_ENOMEM, "no memory for a path")
-                         : dg_file_spare(path.data, a->words, 1, err);
+    char *path = dg_alloc_print("%s.%s", a->out, suffix);
+    int rc = dg_file_spare(path, a->words, 1, err);
     if (!rc)
-        rc = dg_file_begin(path.data, out, err);
-    dg_buffer_deinit(&path);
+        rc = dg_file_begin(path, out, err);
+    free(path);
     return rc;
 }
 
