@@ -36,6 +36,15 @@ void *dg_alloc_more(void *p, size_t n, size_t size, const char *what)
     return p;
 }
 
+void *dg_alloc_grow(void *p, size_t n, size_t *cap, size_t size, const char *what)
+{
+    if (p && n <= *cap)
+        return p;
+    const size_t twice = *cap ? 2 * *cap : 64;
+    *cap = n > twice ? n : twice;
+    return dg_alloc_more(p, *cap, size, what);
+}
+
 char *dg_alloc_string(const char *s)
 {
     const size_t n = strlen(s) + 1;

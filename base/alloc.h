@@ -16,6 +16,10 @@ void *dg_alloc(size_t n, size_t size, const char *what);
 /* Resizes p (NULL: no memory yet) to n elements; new elements are uninitialised. Never returns
  * NULL; p itself is no longer valid. */
 void *dg_alloc_more(void *p, size_t n, size_t size, const char *what);
+/* Makes room for n elements in an array (NULL: none yet) that has room for *cap: it at least
+ * doubles, so that elements may be added one by one. New elements are uninitialised. Never returns
+ * NULL. */
+void *dg_alloc_grow(void *p, size_t n, size_t *cap, size_t size, const char *what);
 char *dg_alloc_string(const char *s);
 /* The text that printf would print. */
 char *dg_alloc_print(const char *format, ...) __attribute__((format(printf, 1, 2)));

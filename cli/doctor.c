@@ -1,6 +1,7 @@
 /* dragoman doctor: would a server run well here? What is wrong, and what to do about it. */
 #include "cli/doctor.h"
 
+#include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -21,14 +22,7 @@ static const char *const level_names[] = {"ok", "warn", "fail"};
 void dg_doctor_say(struct dg_doctor *d, enum dg_finding_level level, const char *subject,
     const char *advice, const char *format, ...)
 {
-    if (d->n == d->cap) {
-        d->cap = d->cap ? 2 * d->cap : 16;
-        d->list = realloc(d->list, d->cap * sizeof *d->list);
-        if (!d->list) {
-            fprintf(stderr, "dragoman doctor: no memory for a finding\n");
-            exit(1);
-        }
-    }
+    d->list = dg_alloc_grow(d->list, d->n + 1, &d->cap, sizeof *d->list, "findings");
     struct dg_finding *f = &d->list[d->n++];
     va_list ap;
     f->level = level;

@@ -43,6 +43,29 @@ static void memory_is_zero_and_grows(void **state)
     dg_alloc_check(true, "what is there");
 }
 
+static void an_array_grows(void **state)
+{
+    (void)state;
+    size_t cap = 0, moves = 0;
+    int *p = NULL;
+    for (int i = 0; i < 1000; i++) {
+        const size_t before = cap;
+        p = dg_alloc_grow(p, (size_t)i + 1, &cap, sizeof *p, "numbers");
+        moves += cap != before;
+        p[i] = i;
+    }
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(p[i], i);
+    assert_true(cap >= 1000 && cap <= 2000 && moves < 6);
+    p = dg_alloc_grow(p, 10 * cap, &cap, sizeof *p, "numbers");
+    assert_int_equal(p[999], 999);
+    free(p);
+    cap = 0;
+    p = dg_alloc_grow(NULL, 0, &cap, sizeof *p, "numbers");
+    assert_non_null(p);
+    free(p);
+}
+
 /* Returns a child's stderr before it ends with exit code 1. */
 static const char *last_words(void (*child)(void), char out[256])
 {
@@ -109,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_zero_and_grows),
+        cmocka_unit_test(an_array_grows),
         cmocka_unit_test(without_memory_the_program_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

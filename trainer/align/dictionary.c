@@ -4,7 +4,6 @@
 #include "base/buffer.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct word {
     /* offset of the source in `text`; the target follows it */
@@ -17,19 +16,8 @@ struct dg_dictionary {
     struct dg_buffer text;
     /* [n] */
     struct word *list;
-    uint32_t n, cap;
+    size_t n, cap;
 };
-
-void *dg_dictionary_room(void *list, uint32_t n, uint32_t *cap, size_t size)
-{
-    if (n < *cap)
-        return list;
-    uint32_t more = *cap ? 2 * *cap : 1024;
-    char *p = dg_alloc_more(list, more, size, "a list of words");
-    memset(p + *cap * size, 0, (more - *cap) * size);
-    *cap = more;
-    return p;
-}
 
 struct dg_dictionary *dg_dictionary_new(void)
 {
@@ -40,7 +28,7 @@ struct dg_dictionary *dg_dictionary_new(void)
 
 void dg_dictionary_add(struct dg_dictionary *w, const struct dg_dictionary_entry *e)
 {
-    w->list = dg_dictionary_room(w->list, w->n, &w->cap, sizeof *w->list);
+    w->list = dg_alloc_grow(w->list, w->n + 1, &w->cap, sizeof *w->list, "a list of words");
     w->list[w->n++] = (struct word){.begin = w->text.len,
         .source_len = e->source_len,
         .target_len = e->target_len,

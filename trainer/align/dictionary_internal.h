@@ -4,9 +4,6 @@
 
 #include "trainer/align/dictionary.h"
 
-/* Return list with room for item n, grown from *cap items if needed; new items are zero. */
-void *dg_dictionary_room(void *list, uint32_t n, uint32_t *cap, size_t size);
-
 /* A new, empty dictionary; free it with dg_dictionary_close. */
 struct dg_dictionary *dg_dictionary_new(void);
 /* Copies what e points to. */

@@ -37,7 +37,7 @@ struct side {
         /* probability of that translation; 0: none */
         float p;
     } * of_key;
-    uint32_t forms_cap, keys_cap;
+    size_t forms_cap, keys_cap;
 };
 
 struct learning {
@@ -53,15 +53,18 @@ struct learning {
 static int add_key(struct learning *l, struct side *side, const char *s, size_t n, uint32_t *key,
     struct dg_error *err)
 {
+    const uint32_t known = dg_string_table_count(side->keys);
     dg_buffer_reset(&l->small);
     int rc = dg_letter_case_lower(side->language, s, n, &l->small, err);
     dg_alloc_check(!l->small.failed, "a word");
     if (!rc)
         rc = dg_string_table_add(
             side->keys, l->small.data ? l->small.data : "", l->small.len, key, err);
-    if (rc)
+    if (rc || *key < known)
         return rc;
-    side->of_key = dg_dictionary_room(side->of_key, *key, &side->keys_cap, sizeof *side->of_key);
+    side->of_key = dg_alloc_grow(
+        side->of_key, (size_t)*key + 1, &side->keys_cap, sizeof *side->of_key, "a list of words");
+    side->of_key[*key] = (struct key){0};
     return 0;
 }
 
@@ -73,8 +76,9 @@ static int find_form(struct learning *l, struct side *side, const char *s, size_
     int rc = dg_string_table_add(side->forms, s, n, form, err);
     if (rc || *form < known)
         return rc;
-    side->of_form =
-        dg_dictionary_room(side->of_form, *form, &side->forms_cap, sizeof *side->of_form);
+    side->of_form = dg_alloc_grow(side->of_form, (size_t)*form + 1, &side->forms_cap,
+        sizeof *side->of_form, "a list of words");
+    side->of_form[*form] = (struct form){0};
     return add_key(l, side, s, n, &side->of_form[*form].key, err);
 }
 

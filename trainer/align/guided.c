@@ -12,20 +12,6 @@ void dg_guided_deinit(struct dg_guided *g)
     *g = (struct dg_guided){0};
 }
 
-static void fit(struct dg_guided *g, size_t pairs, size_t links)
-{
-    if (pairs >= g->cap_pairs) {
-        free(g->first);
-        g->cap_pairs = pairs + pairs / 4 + 1;
-        g->first = dg_alloc(g->cap_pairs + 1, sizeof *g->first, "a micro-batch's links");
-    }
-    if (links >= g->cap) {
-        free(g->links);
-        g->cap = links + links / 4 + 1;
-        g->links = dg_alloc(g->cap, sizeof *g->links, "a micro-batch's links");
-    }
-}
-
 void dg_guided_pack(struct dg_guided *g, const struct dg_dataset *d, struct dg_micro_batch *pairs)
 {
     size_t total = 0, n;
@@ -33,7 +19,9 @@ void dg_guided_pack(struct dg_guided *g, const struct dg_dataset *d, struct dg_m
         dg_dataset_links(d, pairs->index[i], &n);
         total += n;
     }
-    fit(g, pairs->n, total);
+    g->first = dg_alloc_grow(
+        g->first, pairs->n + 1, &g->cap_first, sizeof *g->first, "a micro-batch's links");
+    g->links = dg_alloc_grow(g->links, total, &g->cap, sizeof *g->links, "a micro-batch's links");
     total = 0;
     for (size_t i = 0; i < pairs->n; i++) {
         const struct dg_link *links = dg_dataset_links(d, pairs->index[i], &n);

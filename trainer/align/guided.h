@@ -11,9 +11,9 @@
 struct dg_guided {
     /* [cap] */
     struct dg_link *links;
-    /* [cap_pairs + 1] */
+    /* [cap_first] */
     size_t *first;
-    size_t cap, cap_pairs;
+    size_t cap, cap_first;
 };
 
 void dg_guided_deinit(struct dg_guided *g);

@@ -97,11 +97,8 @@ static void take_items(struct dg_dataset *d)
 
 static void add_batch(struct dg_dataset *d, size_t begin, size_t end)
 {
-    if (d->n_batches == d->cap_batches) {
-        size_t cap = d->cap_batches ? 2 * d->cap_batches : 256;
-        d->batches = dg_alloc_more(d->batches, cap, sizeof *d->batches, "batches");
-        d->cap_batches = cap;
-    }
+    d->batches =
+        dg_alloc_grow(d->batches, d->n_batches + 1, &d->cap_batches, sizeof *d->batches, "batches");
     d->batches[d->n_batches++] = (struct dg_dataset_range){begin, end};
 }
 

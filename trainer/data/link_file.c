@@ -137,22 +137,13 @@ static int append(struct dg_link_file_writer *w, const void *data, size_t n, str
     return dg_file_append(w->file, data, n, err);
 }
 
-static void fit(struct dg_link_file_writer *w)
-{
-    if (w->info.sentences + 1 < w->cap)
-        return;
-    size_t cap = 2 * w->cap;
-    w->first = dg_alloc_more(w->first, cap, sizeof *w->first, "alignments");
-    w->cap = cap;
-}
-
 int dg_link_file_begin(const char *path, struct dg_link_file_writer **out, struct dg_error *err)
 {
     static const char head[HEAD_BYTES] = MAGIC;
     *out = NULL;
     struct dg_link_file_writer *w = dg_alloc(1, sizeof *w, "a file being written");
-    w->cap = 1024;
-    w->first = dg_alloc(w->cap, sizeof *w->first, "alignments");
+    w->first = dg_alloc_grow(NULL, 1, &w->cap, sizeof *w->first, "alignments");
+    w->first[0] = 0;
     w->hash = dg_hasher_new();
     int rc = dg_file_begin(path, &w->file, err);
     if (rc == 0)
@@ -168,7 +159,8 @@ int dg_link_file_begin(const char *path, struct dg_link_file_writer **out, struc
 int dg_link_file_add(
     struct dg_link_file_writer *w, const struct dg_link *links, size_t n, struct dg_error *err)
 {
-    fit(w);
+    w->first = dg_alloc_grow(
+        w->first, (size_t)w->info.sentences + 2, &w->cap, sizeof *w->first, "alignments");
     int rc = n ? append(w, links, n * sizeof *links, err) : 0;
     if (rc == 0) {
         w->info.links += n;

@@ -89,16 +89,9 @@ void dg_sampling_begin(struct dg_sampling *d, uint64_t epoch)
 
 static void room(struct dg_sampling *d, size_t ids)
 {
-    if (d->n_ids + ids > d->cap_ids) {
-        size_t cap = 2 * (d->n_ids + ids);
-        d->ids = dg_alloc_more(d->ids, cap, sizeof *d->ids, "ids");
-        d->cap_ids = cap;
-    }
-    if (d->n_items == d->cap_items) {
-        size_t cap = d->cap_items ? 2 * d->cap_items : 256;
-        d->items = dg_alloc_more(d->items, cap, sizeof *d->items, "sentences");
-        d->cap_items = cap;
-    }
+    d->ids = dg_alloc_grow(d->ids, d->n_ids + ids, &d->cap_ids, sizeof *d->ids, "ids");
+    d->items =
+        dg_alloc_grow(d->items, d->n_items + 1, &d->cap_items, sizeof *d->items, "sentences");
 }
 
 static size_t side_room(const struct dg_subword *s, const int32_t *ids, uint32_t n)

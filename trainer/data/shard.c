@@ -233,11 +233,8 @@ static int append_ids(
 int dg_shard_add(struct dg_shard_writer *w, const struct dg_shard_entry *entry,
     const int32_t *source, const int32_t *target, struct dg_error *err)
 {
-    if (w->info.sentences == w->cap) {
-        size_t cap = w->cap ? 2 * w->cap : 1024;
-        w->entries = dg_alloc_more(w->entries, cap, sizeof *w->entries, "the index of a shard");
-        w->cap = cap;
-    }
+    w->entries = dg_alloc_grow(w->entries, (size_t)w->info.sentences + 1, &w->cap,
+        sizeof *w->entries, "the index of a shard");
     int rc = append_ids(w, source, entry->source_len, err);
     if (rc == 0)
         rc = append_ids(w, target, entry->target_len, err);

@@ -56,11 +56,7 @@ static void add_line(struct text *t, const struct dg_line *line)
 {
     if (line->len == 0 || dg_utf8_check(line->text, line->len, NULL))
         return;
-    if (t->n + 2 > t->cap) {
-        const size_t cap = t->cap ? 2 * t->cap : 4096;
-        t->begins = dg_alloc_more(t->begins, cap, sizeof *t->begins, "lines");
-        t->cap = cap;
-    }
+    t->begins = dg_alloc_grow(t->begins, t->n + 2, &t->cap, sizeof *t->begins, "lines");
     t->begins[t->n++] = t->bytes.len;
     dg_buffer_add(&t->bytes, line->text, line->len);
     t->begins[t->n] = t->bytes.len;

@@ -9,15 +9,6 @@
 enum { BLOCK_PAIRS = 8192, TASKS = BLOCK_PAIRS / DG_ENCODE_TASK_PAIRS };
 #define BLOCK_BYTES ((size_t)4 << 20)
 
-static void room(struct dg_encode_task *t, size_t n)
-{
-    if (t->n + n <= t->cap)
-        return;
-    size_t cap = 2 * (t->n + n);
-    t->ids = dg_alloc_more(t->ids, cap, sizeof *t->ids, "ids");
-    t->cap = cap;
-}
-
 /* reserved: ids of the pieces that bytes of the text stand for; NULL: every byte is text. */
 static int encode_side(struct dg_encode_block *b, struct dg_encode_task *t,
     struct dg_encode_side *s, const struct dg_tokenizer *tokenizer, const int32_t *reserved)
@@ -32,7 +23,7 @@ static int encode_side(struct dg_encode_block *b, struct dg_encode_task *t,
     int rc = dg_tokenizer_encode_spans(
         tokenizer, text, s->len, &(struct dg_token_spans){masks, n_masks}, &tokens, &n, &t->err);
     if (rc == 0) {
-        room(t, n + 3);
+        t->ids = dg_alloc_grow(t->ids, t->n + n + 3, &t->cap, sizeof *t->ids, "ids");
         s->ids = t->n;
         s->n = n + 1 + s->back_translated;
         t->ids[t->n++] = -1; /* slot for the tag */

@@ -20,11 +20,7 @@ char *dg_checkpoint_dir_path(const struct dg_checkpoint_dir *k, uint64_t step)
 
 static void push(struct dg_checkpoint_dir *k, struct dg_kept kept)
 {
-    if (k->n == k->cap) {
-        size_t cap = k->cap ? 2 * k->cap : 16;
-        k->kept = dg_alloc_more(k->kept, cap, sizeof *k->kept, "the list of checkpoints");
-        k->cap = cap;
-    }
+    k->kept = dg_alloc_grow(k->kept, k->n + 1, &k->cap, sizeof *k->kept, "the list of checkpoints");
     k->kept[k->n++] = kept;
 }
 

@@ -28,9 +28,13 @@ enum {
     MAX_POINTS = 600
 };
 
+struct point {
+    double x, y;
+};
+
 struct series {
     /* [n] */
-    double *x, *y;
+    struct point *at;
     size_t n, cap;
 };
 
@@ -60,20 +64,8 @@ enum { N_PANELS = sizeof panels / sizeof panels[0], COLUMNS = 2 };
 
 static void series_add(struct series *s, double x, double y)
 {
-    if (s->n == s->cap) {
-        size_t cap = s->cap ? 2 * s->cap : 256;
-        s->x = dg_alloc_more(s->x, cap, sizeof *s->x, "the points of a curve");
-        s->y = dg_alloc_more(s->y, cap, sizeof *s->y, "the points of a curve");
-        s->cap = cap;
-    }
-    s->x[s->n] = x;
-    s->y[s->n++] = y;
-}
-
-static void series_deinit(struct series *s)
-{
-    free(s->x);
-    free(s->y);
+    s->at = dg_alloc_grow(s->at, s->n + 1, &s->cap, sizeof *s->at, "the points of a curve");
+    s->at[s->n++] = (struct point){x, y};
 }
 
 /* Replace neighbours by their mean when there are more points than can be seen. */
@@ -82,13 +74,12 @@ static void series_thin(struct series *s)
     size_t step = (s->n + MAX_POINTS - 1) / MAX_POINTS, out = 0;
     for (size_t i = 0; step > 1 && i < s->n; i += step, out++) {
         size_t end = i + step < s->n ? i + step : s->n;
-        double x = 0, y = 0;
+        struct point sum = {0, 0};
         for (size_t j = i; j < end; j++) {
-            x += s->x[j];
-            y += s->y[j];
+            sum.x += s->at[j].x;
+            sum.y += s->at[j].y;
         }
-        s->x[out] = x / (double)(end - i);
-        s->y[out] = y / (double)(end - i);
+        s->at[out] = (struct point){sum.x / (double)(end - i), sum.y / (double)(end - i)};
     }
     if (step > 1)
         s->n = out;
@@ -195,13 +186,13 @@ static void draw_series(struct dg_buffer *out, const struct series *s, const str
     dg_buffer_addf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\"%s points=\"",
         colour, dots ? " stroke-dasharray=\"3 3\"" : "");
     for (size_t i = 0; i < s->n; i++)
-        dg_buffer_addf(out, "%.1f,%.1f ", at_x(x, s->x[i]), at_y(y, s->y[i]));
+        dg_buffer_addf(out, "%.1f,%.1f ", at_x(x, s->at[i].x), at_y(y, s->at[i].y));
     dg_buffer_adds(out, "\"/>\n");
     for (size_t i = 0; dots && i < s->n; i++)
         dg_buffer_addf(out,
             "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\" fill=\"%s\"><title>%g at "
             "%g</title></circle>\n",
-            at_x(x, s->x[i]), at_y(y, s->y[i]), colour, s->y[i], s->x[i]);
+            at_x(x, s->at[i].x), at_y(y, s->at[i].y), colour, s->at[i].y, s->at[i].x);
 }
 
 static void draw_panel(struct dg_buffer *out, size_t p, const struct series *all, size_t runs)
@@ -210,9 +201,9 @@ static void draw_panel(struct dg_buffer *out, size_t p, const struct series *all
     for (size_t i = 0; i < runs * 2; i++) {
         const struct series *s = &all[(i / 2 * N_PANELS + p) * 2 + i % 2];
         for (size_t j = 0; j < s->n; j++) {
-            x1 = fmax(x1, s->x[j]);
-            y0 = fmin(y0, s->y[j]);
-            y1 = fmax(y1, s->y[j]);
+            x1 = fmax(x1, s->at[j].x);
+            y0 = fmin(y0, s->at[j].y);
+            y1 = fmax(y1, s->at[j].y);
         }
     }
     dg_buffer_addf(
@@ -275,7 +266,7 @@ int dg_plot(const char *const *logs, size_t n, const char *svg, struct dg_error 
         rc = dg_file_write(svg, out.data, out.len, err);
     }
     for (size_t i = 0; all && i < n * N_PANELS * 2; i++)
-        series_deinit(&all[i]);
+        free(all[i].at);
     free(all);
     dg_buffer_deinit(&out);
     return rc;

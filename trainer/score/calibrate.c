@@ -36,11 +36,7 @@ static void take_answer(
 {
     struct answers *all = arg;
     struct dg_chrf chrf = {{0}, {0}, {0}};
-    if (all->n == all->cap) {
-        const size_t cap = all->cap ? 2 * all->cap : 1024;
-        all->list = dg_alloc_more(all->list, cap, sizeof *all->list, "answers");
-        all->cap = cap;
-    }
+    all->list = dg_alloc_grow(all->list, all->n + 1, &all->cap, sizeof *all->list, "answers");
     /* A line that was split into parts has the confidence of its least confident part. */
     double confidence = 0;
     for (size_t i = 0; i < a->n_sentences; i++)

@@ -59,10 +59,7 @@ struct texts {
 
 static void add_line(struct texts *t, const struct dg_line lines[2])
 {
-    if (t->n == t->cap) {
-        t->cap = t->cap ? 2 * t->cap : 1024;
-        t->pairs = dg_alloc_more(t->pairs, t->cap, sizeof *t->pairs, "lines");
-    }
+    t->pairs = dg_alloc_grow(t->pairs, t->n + 1, &t->cap, sizeof *t->pairs, "lines");
     const char *source = dg_arena_strndup(&t->arena, lines[0].text, lines[0].len);
     const char *target = dg_arena_strndup(&t->arena, lines[1].text, lines[1].len);
     dg_alloc_check(source && target, "lines");

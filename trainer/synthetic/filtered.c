@@ -30,10 +30,7 @@ struct run {
 
 static void add_score(struct run *r, double score)
 {
-    if (r->n == r->cap) {
-        r->cap = r->cap ? 2 * r->cap : 65536;
-        r->scores = dg_alloc_more(r->scores, r->cap, sizeof *r->scores, "scores of pairs");
-    }
+    r->scores = dg_alloc_grow(r->scores, r->n + 1, &r->cap, sizeof *r->scores, "scores of pairs");
     r->scores[r->n++] = score;
 }
 

@@ -164,15 +164,12 @@ int dg_verb_calibrate(const struct dg_args *a, struct dg_error *err)
 /* Scores of both translations of every line; grows as lines are read. */
 struct compared {
     struct dg_bootstrap_line *lines;
-    size_t n, room;
+    size_t n, cap;
 };
 
 static void compare_line(struct compared *c, const struct dg_line line[3])
 {
-    if (c->n == c->room) {
-        c->room = c->room ? 2 * c->room : 1024;
-        c->lines = dg_alloc_more(c->lines, c->room, sizeof *c->lines, "lines to compare");
-    }
+    c->lines = dg_alloc_grow(c->lines, c->n + 1, &c->cap, sizeof *c->lines, "lines to compare");
     struct dg_bootstrap_line *out = &c->lines[c->n++];
     const struct dg_line *ref = &line[1];
     *out = (struct dg_bootstrap_line){0};
