@@ -5,31 +5,20 @@
 
 #include "trainer/run/export.h"
 
-struct dg_dataset;
-struct dg_trainlog;
-
-struct dg_bundle_list {
-    /* already exported, with a dev set; dg_bundle_list_add sets its `shortlist` to *decision */
-    struct dg_export *e;
-    /* receives the outcome as a line for people */
-    struct dg_trainlog *log;
-    /* set to non-zero: return DG_ECANCELED; NULL: cannot be stopped */
-    const volatile int *stop;
-};
+struct dg_run;
 
 /* True if the recipe asks for a list, the data have a dev set to measure it on, and the vocabulary
  * is large enough for one. */
-bool dg_bundle_list_wanted(
-    const struct dg_recipe *r, const struct dg_prepared *p, const struct dg_config *c);
+bool dg_bundle_list_wanted(const struct dg_run *r);
 /* Estimated memory for learning a run's list, after training has released its own; 0: no list is
  * wanted. */
-size_t dg_bundle_list_bytes(const struct dg_recipe *r, const struct dg_prepared *p,
-    const struct dg_config *c, const struct dg_dataset *train);
+size_t dg_bundle_list_bytes(const struct dg_run *r);
 
-/* Write the list and seal the bundle with the decision, which the caller frees. *decision is NULL
- * if sentences would need more than half of the vocabulary: no list is made then. Until it is
- * measured the list is marked as unused, so an interrupted bundle does not use it. */
+/* Write the list of the run's bundle, which was exported as e says, and seal the bundle with the
+ * decision, which the caller frees and e->shortlist points to. *decision is NULL if sentences would
+ * need more than half of the vocabulary: no list is made then. Until it is measured the list is
+ * marked as unused, so an interrupted bundle does not use it. DG_ECANCELED: asked to stop. */
 int dg_bundle_list_add(
-    const struct dg_bundle_list *o, struct dg_json **decision, struct dg_error *err);
+    const struct dg_run *r, struct dg_export *e, struct dg_json **decision, struct dg_error *err);
 
 #endif

@@ -65,28 +65,27 @@ static struct dg_json *calibrated_json(const struct dg_calibrated *c, int64_t li
     return o;
 }
 
-int dg_bundle_settings_choose(const struct dg_bundle_settings *s, struct dg_calibrated *out,
+int dg_bundle_settings_choose(const struct dg_run *r, struct dg_calibrated *out,
     struct dg_json *training, struct dg_error *err)
 {
-    const struct dg_recipe *r = s->e->recipe;
+    const int64_t lines = r->recipe->validation.calibrate;
     size_t n;
-    struct dg_calibrate_set *sets = dg_run_dev_sets(s->e->prepared, r, &n);
-    const struct dg_calibrate_options o = {.bundle = s->e->dir,
+    struct dg_calibrate_set *sets = dg_run_dev_sets(r, &n);
+    const struct dg_calibrate_options o = {.bundle = r->bundle_dir,
         .sets = sets,
         .n_sets = n,
-        .lines = (uint64_t)r->validation.calibrate,
-        .threads = (int)r->training.threads,
-        .tried = s->quiet ? NULL : tell_trial,
-        .arg = s->log,
-        .stop = s->stop};
-    dg_trainlog_say(s->log, "calibrating on at most %lld lines of each dev set",
-        (long long)r->validation.calibrate);
+        .lines = (uint64_t)lines,
+        .threads = (int)r->recipe->training.threads,
+        .tried = r->o->quiet ? NULL : tell_trial,
+        .arg = r->log,
+        .stop = r->o->stop};
+    dg_trainlog_say(r->log, "calibrating on at most %lld lines of each dev set", (long long)lines);
     int rc = dg_calibrate(&o, out, err);
     free(sets);
     if (rc)
         return rc;
-    tell_chosen(s->log, out);
-    return dg_json_set_take(training, "calibrated", calibrated_json(out, r->validation.calibrate))
+    tell_chosen(r->log, out);
+    return dg_json_set_take(training, "calibrated", calibrated_json(out, lines))
                ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")
                : 0;
 }

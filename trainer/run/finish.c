@@ -40,23 +40,6 @@ static int choose(const struct dg_checkpoint_dir *k, size_t n, bool best, struct
                         best ? "validated " : "", k->dir);
 }
 
-/* The inputs of a run's bundle. */
-struct source {
-    const struct dg_recipe *recipe;
-    const struct dg_prepared *prepared;
-    const char *prepared_dir, *bundle;
-    const struct dg_config *config;
-    const struct dg_checkpoint_dir *keeper;
-    const struct dg_json *origin;
-    /* the comparison of weights overwrites its workers' parameters, then dg_run_release frees them;
-     * NULL: no comparison */
-    struct dg_run *run;
-    struct dg_trainlog *log;
-    bool scores, quiet;
-    /* set to non-zero: return DG_ECANCELED, leaving the scores out; NULL: cannot be stopped */
-    const volatile int *stop;
-};
-
 static struct dg_json *comparisons_json(const struct dg_winner *w)
 {
     struct dg_json *all = dg_json_new_array();
@@ -69,22 +52,24 @@ static struct dg_json *comparisons_json(const struct dg_winner *w)
     return all;
 }
 
-/* If the recipe asks for it and there is a dev set: choose the best of the mean, the newest
- * checkpoint alone and the best checkpoint alone. */
-static int compare(const struct source *s, struct choice *c, struct dg_error *err)
+/* If the recipe asks for it, there is a dev set and the run has just trained: choose the best of
+ * the mean, the newest checkpoint alone and the best checkpoint alone. Overwrites the workers'
+ * parameters. */
+static int compare(struct dg_run *r, struct choice *c, struct dg_error *err)
 {
     static const char *const alone[] = {"newest checkpoint", "best checkpoint"};
     struct dg_winner w;
-    if (!s->run || !s->recipe->training.average_compare || !dg_prepared_sets(s->prepared, "dev"))
+    if (!r->workers || !r->recipe->training.average_compare ||
+        !dg_prepared_sets(r->prepared, "dev"))
         return 0;
-    int rc = dg_winner_choose(s->run, c->steps, c->n, &w, err);
+    int rc = dg_winner_choose(r, c->steps, c->n, &w, err);
     if (rc)
         return rc;
     const struct dg_winner_trial *best = &w.trials[w.chosen];
     if (w.n > 1)
         c->comparisons = comparisons_json(&w);
     for (size_t i = 0; i < w.n && w.n > 1; i++)
-        dg_trainlog_say(s->run->log, "%-6s perplexity on dev %.3f%s", w.trials[i].name,
+        dg_trainlog_say(r->log, "%-6s perplexity on dev %.3f%s", w.trials[i].name,
             w.trials[i].perplexity, i == w.chosen ? "  <- the bundle" : "");
     if (w.chosen) {
         c->averaged = alone[strcmp(best->name, "best") == 0];
@@ -97,10 +82,10 @@ static int compare(const struct source *s, struct choice *c, struct dg_error *er
 
 /* The manifest's "training": where the weights come from. NULL when out of memory. */
 static struct dg_json *provenance(
-    const struct source *s, const struct choice *c, const struct dg_checkpoint *newest)
+    const struct dg_run *r, const struct choice *c, const struct dg_checkpoint *newest)
 {
-    const struct dg_prepared *p = s->prepared;
-    const char *begun_from = dg_json_string(dg_json_get(s->origin, "init"), NULL);
+    const struct dg_prepared *p = r->prepared;
+    const char *begun_from = dg_json_string(dg_json_get(r->origin, "init"), NULL);
     struct dg_json *o = dg_json_new_object(), *steps = dg_json_new_array();
     char date[32] = "";
     time_t now = time(NULL);
@@ -124,64 +109,48 @@ static struct dg_json *provenance(
     dg_json_set_string(o, "data_hash", dg_prepared_hash(p));
     dg_json_set_take(o, "counts",
         dg_json_copy(dg_json_get(dg_json_get(dg_prepared_manifest(p), "counts"), "total")));
-    if (dg_json_set_take(o, "recipe", dg_provenance_recipe(s->recipe, s->origin)) == 0)
+    if (dg_json_set_take(o, "recipe", dg_provenance_recipe(r->recipe, r->origin)) == 0)
         return o;
     dg_json_free(o);
     return NULL;
 }
 
-static int append_scores(
-    const struct source *s, const char *kind, struct dg_json *all, struct dg_error *err)
-{
-    struct dg_json *scores = dg_run_scores(s->prepared, s->recipe, kind, s->bundle, s->stop, err);
-    if (!scores)
-        return err->code ? err->code : DG_ENOMEM;
-    for (size_t i = 0; i < dg_json_length(scores); i++)
-        dg_json_append_take(all, dg_json_copy(dg_json_at(scores, i)));
-    dg_json_free(scores);
-    return 0;
-}
-
 /* Export the mean (*exported: the bundle is whole), then calibrate, add a shortlist and score as
  * the recipe asks. Scores use the bundle's own weights, so that f16's rounding counts; then seal
  * the bundle again with them. */
-static int export_average(const struct source *s, const struct choice *c, struct dg_json *training,
+static int export_average(const struct dg_run *r, const struct choice *c, struct dg_json *training,
     bool *exported, struct dg_error *err)
 {
-    const size_t n = dg_param_block_size(s->config);
+    const size_t n = dg_param_block_size(&r->config);
+    const bool scores = !r->o->no_scores;
     struct dg_calibrated calibrated = {0};
     struct dg_json *decision = NULL;
     float *params = dg_alloc(n, sizeof *params, "parameters");
-    int rc = dg_average(s->keeper, c->steps, c->n, params, n, err);
-    struct dg_export e = {.dir = s->bundle,
-        .recipe = s->recipe,
-        .prepared_dir = s->prepared_dir,
-        .prepared = s->prepared,
-        .config = s->config,
+    int rc = dg_average(r->keeper, c->steps, c->n, params, n, err);
+    struct dg_export e = {.dir = r->bundle_dir,
+        .recipe = r->recipe,
+        .prepared_dir = r->prepared_dir,
+        .prepared = r->prepared,
+        .config = &r->config,
         .params = params,
         .training = training};
     if (!rc)
         rc = dg_export(&e, err);
     *exported = !rc;
-    if (!rc && s->scores && s->recipe->validation.calibrate &&
-        dg_prepared_sets(s->prepared, "dev")) {
-        rc = dg_bundle_settings_choose(
-            &(struct dg_bundle_settings){
-                .e = &e, .log = s->log, .quiet = s->quiet, .stop = s->stop},
-            &calibrated, training, err);
+    if (!rc && scores && r->recipe->validation.calibrate && dg_prepared_sets(r->prepared, "dev")) {
+        rc = dg_bundle_settings_choose(r, &calibrated, training, err);
         e.calibrated = rc ? NULL : &calibrated;
         if (!rc)
             rc = dg_export_seal(&e, err);
     }
-    if (!rc && s->scores && dg_bundle_list_wanted(s->recipe, s->prepared, s->config))
-        rc = dg_bundle_list_add(
-            &(struct dg_bundle_list){.e = &e, .log = s->log, .stop = s->stop}, &decision, err);
-    if (!rc && s->scores) {
+    if (!rc && scores && dg_bundle_list_wanted(r))
+        rc = dg_bundle_list_add(r, &e, &decision, err);
+    if (!rc && scores) {
         struct dg_json *all = dg_json_new_array();
-        dg_trainlog_say(s->log, "scoring the dev and test sets");
-        rc = append_scores(s, "dev", all, err);
+        dg_trainlog_say(r->log, "scoring the dev and test sets");
+        rc = dg_run_scores(r, "dev", all, err);
         if (!rc)
-            rc = append_scores(s, "test", all, err);
+            rc = dg_run_scores(r, "test", all, err);
         dg_json_set_take(training, "scores", all);
         if (!rc)
             rc = dg_export_seal(&e, err);
@@ -202,28 +171,28 @@ static void tell_choice(struct dg_trainlog *log, const struct choice *c)
     dg_buffer_deinit(&b);
 }
 
-/* *exported: the bundle was made, if only without what comes after the export. */
-static int make_bundle(const struct source *s, size_t n, bool best, struct dg_json **training,
+/* Make the bundle in r->bundle_dir. *exported: it was made, if only without what comes after the
+ * export. */
+static int make_bundle(struct dg_run *r, size_t n, bool best, struct dg_json **training,
     bool *exported, struct dg_error *err)
 {
     struct choice c = {0};
     struct dg_checkpoint *newest = NULL;
     size_t damaged;
     *exported = false;
-    int rc = choose(s->keeper, n, best, &c, err);
+    int rc = choose(r->keeper, n, best, &c, err);
     if (!rc)
-        rc = compare(s, &c, err);
+        rc = compare(r, &c, err);
     if (!rc)
-        tell_choice(s->log, &c);
-    if (s->run)
-        dg_run_release(s->run);
+        tell_choice(r->log, &c);
+    dg_run_release(r);
     if (!rc)
-        rc = dg_checkpoint_dir_newest(s->keeper, &newest, &damaged, err);
+        rc = dg_checkpoint_dir_newest(r->keeper, &newest, &damaged, err);
     if (!rc)
-        rc = dg_run_check_data(s->prepared, s->prepared_dir, newest, err);
+        rc = dg_run_check_data(r, newest, err);
     if (!rc) {
-        *training = provenance(s, &c, newest);
-        rc = *training ? export_average(s, &c, *training, exported, err)
+        *training = provenance(r, &c, newest);
+        rc = *training ? export_average(r, &c, *training, exported, err)
                        : dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
     }
     dg_checkpoint_close(newest);
@@ -238,14 +207,13 @@ static void remove_bundle(const char *dir)
         "source.spm", "source.vocab", "target.spm", "target.vocab"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char *path = dg_alloc_path(dir, names[i]);
-        if (path)
-            unlink(path);
+        unlink(path);
         free(path);
     }
     rmdir(dir);
 }
 
-static void tell(struct dg_run *r, const struct dg_json *training, const char *bundle)
+static void tell(struct dg_run *r, const struct dg_json *training)
 {
     const struct dg_json *scores = dg_json_get(training, "scores");
     for (size_t i = 0; i < dg_json_length(scores); i++) {
@@ -254,7 +222,7 @@ static void tell(struct dg_run *r, const struct dg_json *training, const char *b
             dg_json_string(dg_json_get(s, "set"), NULL), dg_json_number(dg_json_get(s, "bleu")),
             dg_json_number(dg_json_get(s, "chrf")), dg_json_number(dg_json_get(s, "perplexity")));
     }
-    dg_trainlog_say(r->log, "bundle: %s", bundle);
+    dg_trainlog_say(r->log, "bundle: %s", r->bundle_dir);
 }
 
 /* Say what bundle there is after a stop, for the reason `why`. */
@@ -274,15 +242,13 @@ static void tell_stopped(const struct dg_run *r, bool exported, const char *why)
 int dg_run_finish(struct dg_run *r, bool *stopped, struct dg_error *err)
 {
     const struct dg_recipe_training *t = &r->recipe->training;
-    struct source s = {r->recipe, r->prepared, r->prepared_dir, r->bundle_dir, &r->config,
-        r->keeper, r->origin, r, r->log, !r->o->no_scores, r->o->quiet, r->o->stop};
     struct dg_json *training = NULL;
     const bool best = t->average_best > 0;
     bool exported;
     int rc = make_bundle(
-        &s, (size_t)(best ? t->average_best : t->average_last), best, &training, &exported, err);
+        r, (size_t)(best ? t->average_best : t->average_last), best, &training, &exported, err);
     if (!rc) {
-        tell(r, training, r->bundle_dir);
+        tell(r, training);
         rc = dg_trainlog_event_take(r->log, "finished", training, err);
         remove_bundle(r->validation_dir);
     } else {
@@ -307,14 +273,21 @@ static int check_out(const char *dir, struct dg_error *err)
 
 int dg_run_average(const struct dg_run_average *o, struct dg_error *err)
 {
-    struct dg_run_options ro = {
-        .dir = o->dir, .resume = true, .look = o->bundle != NULL, .quiet = o->quiet};
+    struct dg_run_options ro = {.dir = o->dir,
+        .resume = true,
+        .look = o->bundle != NULL,
+        .quiet = o->quiet,
+        .no_scores = o->no_scores};
     struct dg_json *training = NULL;
     struct dg_run r;
     dg_run_init(&r, &ro);
     int rc = o->bundle ? check_out(o->bundle, err) : 0;
     if (!rc)
         rc = dg_run_paths(&r, err);
+    if (!rc && o->bundle) {
+        free(r.bundle_dir);
+        r.bundle_dir = dg_alloc_string(o->bundle);
+    }
     if (!rc)
         rc = dg_run_load(&r, err);
     if (!rc)
@@ -325,16 +298,13 @@ int dg_run_average(const struct dg_run_average *o, struct dg_error *err)
         rc = dg_trainlog_open(NULL, -1, !o->quiet, &r.log, err); /* says, but writes no lines */
     if (!rc) {
         const struct dg_recipe_training *t = &r.recipe->training;
-        struct source s = {r.recipe, r.prepared, r.prepared_dir,
-            o->bundle ? o->bundle : r.bundle_dir, &r.config, r.keeper, r.origin, NULL, r.log,
-            !o->no_scores, o->quiet, NULL};
         size_t n =
             o->n ? o->n : (size_t)(o->best && t->average_best ? t->average_best : t->average_last);
         bool exported;
-        rc = make_bundle(&s, n, o->best, &training, &exported, err);
+        rc = make_bundle(&r, n, o->best, &training, &exported, err);
     }
     if (!rc)
-        tell(&r, training, o->bundle ? o->bundle : r.bundle_dir);
+        tell(&r, training);
     dg_json_free(training);
     dg_run_close(&r);
     return rc;

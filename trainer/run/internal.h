@@ -1,7 +1,8 @@
 /* Internals of a run: run.c opens and loops, open.c makes or finds folder and data, model.c sets up
  * parameters, optimiser and threads, saved.c keeps the recipe, resume.c restores a checkpoint,
- * validate.c measures, finish.c averages and exports, bundle_list.c adds a shortlist. Only these
- * files and winner.c include it. One thread at a time. */
+ * validate.c measures, finish.c averages and exports, winner.c chooses the weights,
+ * bundle_settings.c the search, bundle_list.c adds a shortlist. Only these files include it. One
+ * thread at a time. */
 #ifndef DG_TRAINER_RUN_INTERNAL_H
 #define DG_TRAINER_RUN_INTERNAL_H
 
@@ -98,9 +99,8 @@ int dg_run_save_settings(const struct dg_run *r, struct dg_error *err);
 int dg_run_load(struct dg_run *r, struct dg_error *err);
 /* resume.c */
 int dg_run_check_inputs(const struct dg_run *r, struct dg_error *err);
-/* DG_EINVAL unless the checkpoint was made from this prepared data, which is in `dir`. */
-int dg_run_check_data(const struct dg_prepared *p, const char *dir, const struct dg_checkpoint *c,
-    struct dg_error *err);
+/* DG_EINVAL unless the checkpoint was made from the run's prepared data. */
+int dg_run_check_data(const struct dg_run *r, const struct dg_checkpoint *c, struct dg_error *err);
 int dg_run_resume(struct dg_run *r, const struct dg_checkpoint *c, struct dg_error *err);
 void dg_run_warn_other_bits(struct dg_run *r, const struct dg_checkpoint *c);
 
@@ -113,15 +113,12 @@ void dg_run_release(struct dg_run *r);
 /* Validate on the dev sets, at least one; *score follows the run's stop_metric, higher is better.
  * DG_ECANCELED: asked to stop; nothing was scored. */
 int dg_run_validate(struct dg_run *r, float *score, struct dg_error *err);
-/* The parameters to validate and export: averaged ones if the recipe keeps them. */
-struct dg_param_block *dg_run_best_params(struct dg_run *r);
 /* The [n] dev sets in the form that measures a bundle; the caller frees the array. */
-struct dg_calibrate_set *dg_run_dev_sets(
-    const struct dg_prepared *p, const struct dg_recipe *recipe, size_t *n);
-/* A bundle's scores on all sets of a kind, as an array for a manifest. NULL on failure;
- * DG_ECANCELED in err: `stop` (may be NULL) was set. */
-struct dg_json *dg_run_scores(const struct dg_prepared *p, const struct dg_recipe *recipe,
-    const char *kind, const char *bundle, const volatile int *stop, struct dg_error *err);
+struct dg_calibrate_set *dg_run_dev_sets(const struct dg_run *r, size_t *n);
+/* Append the scores of the run's bundle on each set of a kind to the array `all`, for a manifest.
+ * DG_ECANCELED: asked to stop. */
+int dg_run_scores(
+    const struct dg_run *r, const char *kind, struct dg_json *all, struct dg_error *err);
 
 /* finish.c */
 /* Make the run's bundle. *stopped: asked to stop while weights were compared, before there was a

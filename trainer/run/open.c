@@ -188,12 +188,12 @@ static int try_bf16(struct dg_run *r, const char *device, bool *faster, struct d
     return !rc && has ? is_bf16_faster(r, faster, err) : rc;
 }
 
-/* Runs before the data is prepared, which may take hours. */
 const char *dg_run_device_word(const char *device)
 {
     return device || getenv("DRAGOMAN_DEVICE") ? device : "cpu";
 }
 
+/* Runs before the data is prepared, which may take hours. */
 int dg_run_device(struct dg_run *r, struct dg_error *err)
 {
     const char *asked = r->o->precision ? r->o->precision : getenv("DRAGOMAN_PRECISION"),
@@ -357,7 +357,7 @@ int dg_run_data(struct dg_run *r, struct dg_error *err)
 int dg_run_check_plan(struct dg_run *r, struct dg_error *err)
 {
     if (dg_run_leads(r) && !r->o->no_scores)
-        r->plan.list = dg_bundle_list_bytes(r->recipe, r->prepared, &r->config, r->data);
+        r->plan.list = dg_bundle_list_bytes(r);
     return dg_training_plan_check(&r->plan, err);
 }
 

@@ -50,14 +50,13 @@ static int resolve(const struct dg_run *r, const struct dg_checkpoint *c, struct
     return rc ? dg_error_prefix(err, "the checkpoint's recipe") : 0;
 }
 
-int dg_run_check_data(const struct dg_prepared *p, const char *dir, const struct dg_checkpoint *c,
-    struct dg_error *err)
+int dg_run_check_data(const struct dg_run *r, const struct dg_checkpoint *c, struct dg_error *err)
 {
-    if (!strcmp(c->state.data, dg_prepared_hash(p)))
+    if (!strcmp(c->state.data, dg_prepared_hash(r->prepared)))
         return 0;
     return dg_error_set(err, DG_EINVAL,
-        "the prepared data %s has hash %s, this run started with %s", dir, dg_prepared_hash(p),
-        c->state.data);
+        "the prepared data %s has hash %s, this run started with %s", r->prepared_dir,
+        dg_prepared_hash(r->prepared), c->state.data);
 }
 
 /* DG_EINVAL unless the checkpoint belongs to this recipe and data. */
@@ -76,7 +75,7 @@ static int check_checkpoint(
         rc = dg_error_set(
             err, DG_EINVAL, "the recipe is not the one this run started with: %s", list.data);
     } else {
-        rc = dg_run_check_data(r->prepared, r->prepared_dir, c, err);
+        rc = dg_run_check_data(r, c, err);
     }
     if (!rc && c->blocks.n != r->workers->params->n)
         rc = dg_error_set(err, DG_EINVAL, "the checkpoint holds %zu parameters, the model has %zu",

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct dg_param_block *dg_run_best_params(struct dg_run *r)
+/* The parameters to validate and export: averaged ones if the recipe keeps them. */
+static struct dg_param_block *best_params(struct dg_run *r)
 {
     struct dg_train *t = r->workers->w[0].train;
     const float *ema = r->optimizer->ema;
@@ -67,7 +68,7 @@ static int write_bundle(struct dg_run *r, const struct dg_param_block *params, s
 /* Loss over all dev sets together; BLEU and chrF as the mean over them. */
 static int measure(struct dg_run *r, struct dg_trainlog_valid *v, struct dg_error *err)
 {
-    struct dg_param_block *params = dg_run_best_params(r);
+    struct dg_param_block *params = best_params(r);
     struct dg_loss_sums all = {0};
     const size_t n = dg_prepared_sets(r->prepared, "dev");
     int rc = write_bundle(r, params, err);
@@ -113,42 +114,40 @@ int dg_run_validate(struct dg_run *r, float *score, struct dg_error *err)
     return rc ? rc : dg_checkpoint_dir_score(r->keeper, r->optimizer->step, *score, err);
 }
 
-struct dg_calibrate_set *dg_run_dev_sets(
-    const struct dg_prepared *p, const struct dg_recipe *recipe, size_t *n)
+struct dg_calibrate_set *dg_run_dev_sets(const struct dg_run *r, size_t *n)
 {
-    *n = dg_prepared_sets(p, "dev");
+    *n = dg_prepared_sets(r->prepared, "dev");
     struct dg_calibrate_set *sets = dg_alloc(*n, sizeof *sets, "sets");
     for (size_t i = 0; i < *n; i++) {
         struct dg_prepared_set set;
-        dg_prepared_set(p, "dev", i, &set);
-        const struct dg_recipe_direction *d = &recipe->data.directions[set.direction];
+        dg_prepared_set(r->prepared, "dev", i, &set);
+        const struct dg_recipe_direction *d = &r->recipe->data.directions[set.direction];
         sets[i] = (struct dg_calibrate_set){
             set.source_text, set.target_text, d->source_lang, d->target_lang};
     }
     return sets;
 }
 
-struct dg_json *dg_run_scores(const struct dg_prepared *p, const struct dg_recipe *recipe,
-    const char *kind, const char *bundle, const volatile int *stop, struct dg_error *err)
+int dg_run_scores(
+    const struct dg_run *r, const char *kind, struct dg_json *all, struct dg_error *err)
 {
-    struct dg_json *scores = dg_json_new_array();
-    int rc = 0;
-    for (size_t i = 0; i < dg_prepared_sets(p, kind) && !rc; i++) {
+    for (size_t i = 0; i < dg_prepared_sets(r->prepared, kind); i++) {
         struct dg_prepared_set set;
         struct dg_evaluated e;
-        dg_prepared_set(p, kind, i, &set);
-        const struct dg_recipe_direction *d = &recipe->data.directions[set.direction];
-        struct dg_evaluate_text o = {.bundle = bundle,
+        dg_prepared_set(r->prepared, kind, i, &set);
+        const struct dg_recipe_direction *d = &r->recipe->data.directions[set.direction];
+        struct dg_evaluate_text o = {.bundle = r->bundle_dir,
             .source = set.source_text,
             .target = set.target_text,
             .source_lang = d->source_lang,
             .target_lang = d->target_lang,
-            .threads = (int)recipe->training.threads,
+            .threads = (int)r->recipe->training.threads,
             .alpha = -1,
             .score = true,
-            .stop = stop};
-        if ((rc = dg_evaluate_text(&o, &e, err)))
-            break;
+            .stop = r->o->stop};
+        int rc = dg_evaluate_text(&o, &e, err);
+        if (rc)
+            return rc;
         struct dg_json *s = dg_json_new_object();
         char name[80];
         snprintf(name, sizeof name, "%s %s-%s", set.name, d->source_lang, d->target_lang);
@@ -158,11 +157,7 @@ struct dg_json *dg_run_scores(const struct dg_prepared *p, const struct dg_recip
         dg_json_set_real(s, "chrf", dg_chrf_score(&e.chrf));
         dg_json_set_real(s, "perplexity", exp(e.nll / (double)e.pieces));
         dg_json_set_string(s, "signature", dg_bleu_signature());
-        dg_json_append_take(scores, s);
+        dg_json_append_take(all, s);
     }
-    if (rc) {
-        dg_json_free(scores);
-        return NULL;
-    }
-    return scores;
+    return 0;
 }
