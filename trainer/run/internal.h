@@ -113,6 +113,9 @@ void dg_run_release(struct dg_run *r);
 /* Validate on the dev sets, at least one; *score follows the run's stop_metric, higher is better.
  * DG_ECANCELED: asked to stop; nothing was scored. */
 int dg_run_validate(struct dg_run *r, float *score, struct dg_error *err);
+/* Loss sums of all dev sets together. params NULL: the workers' own. */
+int dg_run_dev_loss(
+    struct dg_run *r, struct dg_params *params, struct dg_loss_sums *all, struct dg_error *err);
 /* The [n] dev sets in the form that measures a bundle; the caller frees the array. */
 struct dg_calibrate_set *dg_run_dev_sets(const struct dg_run *r, size_t *n);
 /* Append the scores of the run's bundle on each set of a kind to the array `all`, for a manifest.

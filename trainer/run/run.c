@@ -261,11 +261,7 @@ static int update(struct dg_run *r, const struct dg_step_options *so,
         r->epoch_tokens = 0;
     r->epoch = batch.epoch;
     r->epoch_tokens += batch.target_tokens;
-    t->sums.smoothed += result.sums.smoothed;
-    t->sums.nll += result.sums.nll;
-    t->sums.n += result.sums.n;
-    t->sums.guided += result.sums.guided;
-    t->sums.n_guided += result.sums.n_guided;
+    dg_crew_add_sums(&t->sums, &result.sums);
     t->source_tokens += batch.source_tokens;
     t->target_tokens += batch.target_tokens;
     t->grad_norm += result.grad_norm;

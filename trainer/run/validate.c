@@ -65,30 +65,41 @@ static int write_bundle(struct dg_run *r, const struct dg_param_block *params, s
     return rc;
 }
 
-/* Loss over all dev sets together; BLEU and chrF as the mean over them. */
-static int measure(struct dg_run *r, struct dg_trainlog_valid *v, struct dg_error *err)
+int dg_run_dev_loss(
+    struct dg_run *r, struct dg_params *params, struct dg_loss_sums *all, struct dg_error *err)
 {
-    struct dg_param_block *params = best_params(r);
-    struct dg_loss_sums all = {0};
-    const size_t n = dg_prepared_sets(r->prepared, "dev");
-    int rc = write_bundle(r, params, err);
-    v->bleu = v->chrf = 0;
-    for (size_t i = 0; i < n && !rc; i++) {
+    *all = (struct dg_loss_sums){0};
+    for (size_t i = 0; i < dg_prepared_sets(r->prepared, "dev"); i++) {
         struct dg_prepared_set set;
         struct dg_loss_sums sums;
-        struct dg_evaluated e;
         dg_prepared_set(r->prepared, "dev", i, &set);
-        struct dg_evaluate_set es = {.prepared_dir = r->prepared_dir,
+        const struct dg_evaluate_set es = {.prepared_dir = r->prepared_dir,
             .name = set.name,
             .label_smoothing = r->recipe->training.label_smoothing,
             .micro_tokens = r->plan.micro_tokens,
             .stop = r->o->stop};
-        rc = dg_evaluate_loss(r->workers, &params->params, &es, &sums, err);
+        int rc = dg_evaluate_loss(r->workers, params, &es, &sums, err);
         if (rc)
-            break;
-        all.smoothed += sums.smoothed;
-        all.nll += sums.nll;
-        all.n += sums.n;
+            return rc;
+        dg_crew_add_sums(all, &sums);
+    }
+    return 0;
+}
+
+/* Loss over all dev sets together; BLEU and chrF as the mean over them. */
+static int measure(struct dg_run *r, struct dg_trainlog_valid *v, struct dg_error *err)
+{
+    struct dg_param_block *params = best_params(r);
+    struct dg_loss_sums all;
+    const size_t n = dg_prepared_sets(r->prepared, "dev");
+    int rc = write_bundle(r, params, err);
+    if (!rc)
+        rc = dg_run_dev_loss(r, &params->params, &all, err);
+    v->bleu = v->chrf = 0;
+    for (size_t i = 0; i < n && !rc; i++) {
+        struct dg_prepared_set set;
+        struct dg_evaluated e;
+        dg_prepared_set(r->prepared, "dev", i, &set);
         rc = translate_set(r, &set, &e, err);
         v->bleu += dg_bleu_score(&e.bleu) / (double)n;
         v->chrf += dg_chrf_score(&e.chrf) / (double)n;

@@ -3,45 +3,23 @@
 #include "base/alloc.h"
 #include "trainer/run/average.h"
 #include "trainer/run/internal.h"
-#include "trainer/score/evaluate.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Loss per target token of the workers' parameters, over all dev sets together. */
-static int dev_loss(struct dg_run *r, double *nll, struct dg_error *err)
-{
-    struct dg_loss_sums all = {0};
-    for (size_t i = 0; i < dg_prepared_sets(r->prepared, "dev"); i++) {
-        struct dg_prepared_set set;
-        struct dg_loss_sums sums;
-        dg_prepared_set(r->prepared, "dev", i, &set);
-        const struct dg_evaluate_set es = {.prepared_dir = r->prepared_dir,
-            .name = set.name,
-            .micro_tokens = r->plan.micro_tokens,
-            .stop = r->o->stop};
-        int rc = dg_evaluate_loss(r->workers, NULL, &es, &sums, err);
-        if (rc)
-            return rc;
-        all.nll += sums.nll;
-        all.n += sums.n;
-    }
-    *nll = all.n ? all.nll / (double)all.n : INFINITY;
-    return 0;
-}
 
 static int measure(struct dg_run *r, struct dg_winner_trial *t, struct dg_error *err)
 {
     struct dg_train *train = r->workers->w[0].train;
     const size_t n = r->workers->params->n;
     float *mean = dg_alloc(n, sizeof *mean, "parameters");
-    double nll = 0;
+    struct dg_loss_sums loss = {0};
     int rc = dg_average(r->keeper, t->steps, t->n, mean, n, err);
     if (!rc) {
         train->ops->block_write(train, r->workers->params->data, mean, n);
-        rc = dev_loss(r, &nll, err);
+        rc = dg_run_dev_loss(r, NULL, &loss, err);
     }
+    const double nll = loss.n ? loss.nll / (double)loss.n : INFINITY;
     t->perplexity = exp(nll < 700 ? nll : 700);
     free(mean);
     return rc;

@@ -40,10 +40,7 @@ int dg_evaluate_loss(struct dg_crew *ws, struct dg_params *params,
             break;
         dg_crew_sums(ws, &part);
         seen += batch.count;
-        sums->smoothed += part.smoothed;
-        sums->nll += part.nll;
-        sums->n += part.n;
-        sums->correct += part.correct;
+        dg_crew_add_sums(sums, &part);
     }
     dg_dataset_close(data);
     return rc;

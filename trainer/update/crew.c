@@ -185,17 +185,22 @@ int dg_crew_run(struct dg_crew *ws, const struct dg_crew_pass *pass, struct dg_e
     return 0;
 }
 
+void dg_crew_add_sums(struct dg_loss_sums *whole, const struct dg_loss_sums *part)
+{
+    whole->smoothed += part->smoothed;
+    whole->nll += part->nll;
+    whole->n += part->n;
+    whole->correct += part->correct;
+    whole->guided += part->guided;
+    whole->n_guided += part->n_guided;
+}
+
 void dg_crew_sums(struct dg_crew *ws, struct dg_loss_sums *sums)
 {
     *sums = (struct dg_loss_sums){0};
     for (int i = 0; i < ws->n; i++) {
         struct dg_worker *w = &ws->w[i];
         dg_train_sums(w->train, &w->sums);
-        sums->smoothed += w->sums.smoothed;
-        sums->nll += w->sums.nll;
-        sums->n += w->sums.n;
-        sums->correct += w->sums.correct;
-        sums->guided += w->sums.guided;
-        sums->n_guided += w->sums.n_guided;
+        dg_crew_add_sums(sums, &w->sums);
     }
 }

@@ -94,5 +94,7 @@ struct dg_crew_pass {
 int dg_crew_run(struct dg_crew *ws, const struct dg_crew_pass *pass, struct dg_error *err);
 /* Loss sums of the last pass over this process's share; waits for a device. */
 void dg_crew_sums(struct dg_crew *ws, struct dg_loss_sums *sums);
+/* Add a part's sums to those of the whole. */
+void dg_crew_add_sums(struct dg_loss_sums *whole, const struct dg_loss_sums *part);
 
 #endif
