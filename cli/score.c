@@ -4,21 +4,18 @@
 #include "cli/cli.h"
 #include "cli/decode_options.h"
 #include "cli/json_line.h"
+#include "cli/lines.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define CHUNK 1024
 
 struct run {
     struct dg_decode_options o;
     struct dg_session session;
-    const char *paths[2];
-    FILE *files[2];
-    char *lines[2];
-    size_t caps[2];
+    char *paths[2];
+    struct dg_lines *files[2];
     uint64_t n_lines;
 };
 
@@ -61,37 +58,26 @@ static int write_score(const struct run *r, const struct dragoman_result *s, str
     return dg_json_line_write(o, true, err);
 }
 
-/* Read the next line of file f without its line end; *n is -1 at the end of the file. */
-static int next_line(struct run *r, int f, ssize_t *n, struct dg_error *err)
-{
-    errno = 0;
-    *n = getline(&r->lines[f], &r->caps[f], r->files[f]);
-    if (*n < 0 && !feof(r->files[f]))
-        return dg_error_set(err, DG_EIO, "%s cannot be read: %s", r->paths[f], strerror(errno));
-    if (*n > 0 && r->lines[f][*n - 1] == '\n')
-        (*n)--;
-    return 0;
-}
-
 /* Add a line of each file to the chunk. *end: both files have ended. */
 static int read_pair(struct run *r, struct chunk *c, bool *end, struct dg_error *err)
 {
-    ssize_t n[2];
+    const char *line[2];
+    size_t n[2];
     for (int f = 0; f < 2; f++) {
-        int rc = next_line(r, f, &n[f], err);
+        int rc = dg_lines_next(r->files[f], true, &line[f], &n[f], err);
         if (rc)
             return rc;
     }
-    *end = n[0] < 0 && n[1] < 0;
+    *end = !line[0] && !line[1];
     if (*end)
         return DG_OK;
-    if (n[0] < 0 || n[1] < 0)
+    if (!line[0] || !line[1])
         return dg_error_set(err, DG_EINVAL, "%s ends at line %llu, %s goes on",
-            r->paths[n[0] < 0 ? 0 : 1], (unsigned long long)(r->n_lines + c->n),
-            r->paths[n[0] < 0 ? 1 : 0]);
+            r->paths[line[0] ? 1 : 0], (unsigned long long)(r->n_lines + c->n),
+            r->paths[line[0] ? 0 : 1]);
     for (int f = 0; f < 2; f++) {
-        dg_buffer_add(&c->bytes[f], r->lines[f], (size_t)n[f]);
-        c->texts[f][c->n].size = (size_t)n[f];
+        dg_buffer_add(&c->bytes[f], line[f], n[f]);
+        c->texts[f][c->n].size = n[f];
     }
     c->n++;
     return DG_OK;
@@ -151,16 +137,6 @@ static int score_lines(struct run *r, struct dg_error *err)
     return rc;
 }
 
-static int open_files(struct run *r, struct dg_error *err)
-{
-    for (int f = 0; f < 2; f++) {
-        r->files[f] = fopen(r->paths[f], "r");
-        if (!r->files[f])
-            return dg_error_set(err, DG_EIO, "%s: %s", r->paths[f], strerror(errno));
-    }
-    return 0;
-}
-
 int dg_cli_score(int argc, char **argv)
 {
     struct run r = {0};
@@ -180,16 +156,15 @@ int dg_cli_score(int argc, char **argv)
         return status;
     if (dg_decode_options_check(&r.o, &err))
         return dg_command_refuse("dragoman score", "%s", err.message);
-    int rc = open_files(&r, &err);
+    int rc = dg_lines_open(&r.paths[0], 1, &r.files[0], &err);
+    if (!rc)
+        rc = dg_lines_open(&r.paths[1], 1, &r.files[1], &err);
     if (!rc)
         rc = dg_session_open(&r.session, &r.o, &err);
     if (!rc)
         rc = score_lines(&r, &err);
     dg_session_close(&r.session);
-    for (int f = 0; f < 2; f++) {
-        if (r.files[f])
-            fclose(r.files[f]);
-        free(r.lines[f]);
-    }
+    dg_lines_close(r.files[0]);
+    dg_lines_close(r.files[1]);
     return rc ? dg_cli_fail("score", &err) : 0;
 }

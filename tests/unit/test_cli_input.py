@@ -210,6 +210,17 @@ def test_a_source_tree_s_models_are_found(answers, installed):
     assert run("translate", stdin=DOGS + "\n", env=env, cwd=installed).stdout == answers[0] + "\n"
 
 
+def test_score_skips_a_byte_order_mark(tmp_path):
+    """A mark before the first token made that token unknown; `translate --tokens` always skipped it."""
+    def score(mark):
+        files = []
+        for option, line in (("--source", "▁Two ▁dogs ▁play .\n"), ("--target", "▁Zwei ▁Hunde ▁spielen .\n")):
+            (tmp_path / option).write_text(mark + line, encoding="utf-8")
+            files += [option, str(tmp_path / option)]
+        return run("score", "--tokens", "--model", BUNDLE, *files).stdout
+    assert score("\ufeff") == score("")
+
+
 def test_scores_have_every_digit(answers, tmp_path):
     """A token's score is a float, and its digits restore that float exactly; the total is their sum."""
     (tmp_path / "s").write_text(DOGS + "\n")
