@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/decode_options.h"
+#include "cli/json_line.h"
 #include "translate/search_fields.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ struct bench {
     int64_t src_len, count;
     /* [n] tokens separated by spaces */
     char **sentences;
-    size_t n;
+    size_t n, cap;
 };
 
 static const char *const modes[] = {"latency", "throughput", NULL};
@@ -45,34 +46,28 @@ static const struct dg_field rows[] = {
     {"reps", DG_FIELD_INT, AT(reps), 1, 64, .fallback = "3", .help = "number of repetitions"},
 };
 
-static int add_sentence(struct bench *b, const char *s, size_t len, struct dg_error *err)
+static void add_sentence(struct bench *b, const char *s)
 {
-    char **p = realloc(b->sentences, (b->n + 1) * sizeof *p);
-    if (p) {
-        b->sentences = p;
-        if ((p[b->n] = strndup(s, len))) {
-            b->n++;
-            return 0;
-        }
-    }
-    return dg_error_set(err, DG_ENOMEM, "no memory for sentences");
+    b->sentences =
+        dg_alloc_grow(b->sentences, b->n + 1, &b->cap, sizeof *b->sentences, "sentences");
+    b->sentences[b->n++] = dg_alloc_string(s);
 }
 
 /* Sentences for latency mode: all tokens of the file in a row, cut after every src_len. */
-static int cut_sentences(struct bench *b, FILE *f, struct dg_error *err)
+static void cut_sentences(struct bench *b, FILE *f)
 {
     struct dg_buffer cut;
     char *line = NULL;
     size_t cap = 0, in_cut = 0;
-    int rc = 0;
     dg_buffer_init(&cut);
-    while (!rc && (int64_t)b->n < b->count && getline(&line, &cap, f) >= 0) {
+    while ((int64_t)b->n < b->count && getline(&line, &cap, f) >= 0) {
         char *save = NULL;
-        for (char *w = strtok_r(line, " \t\r\n", &save); w && !rc && (int64_t)b->n < b->count;
+        for (char *w = strtok_r(line, " \t\r\n", &save); w && (int64_t)b->n < b->count;
              w = strtok_r(NULL, " \t\r\n", &save)) {
             dg_buffer_addf(&cut, "%s%s", in_cut ? " " : "", w);
+            dg_alloc_check(!cut.failed, "a sentence");
             if (++in_cut == (size_t)b->src_len) {
-                rc = add_sentence(b, cut.data, cut.len, err);
+                add_sentence(b, cut.data);
                 dg_buffer_reset(&cut);
                 in_cut = 0;
             }
@@ -80,7 +75,6 @@ static int cut_sentences(struct bench *b, FILE *f, struct dg_error *err)
     }
     dg_buffer_deinit(&cut);
     free(line);
-    return rc;
 }
 
 static int read_sentences(struct bench *b, struct dg_error *err)
@@ -92,15 +86,15 @@ static int read_sentences(struct bench *b, struct dg_error *err)
     if (b->throughput) {
         char *line = NULL;
         size_t cap = 0;
-        ssize_t len;
-        while (!rc && (len = getline(&line, &cap, f)) >= 0)
-            rc = add_sentence(
-                b, line, len && line[len - 1] == '\n' ? (size_t)len - 1 : (size_t)len, err);
+        while (getline(&line, &cap, f) >= 0) {
+            line[strcspn(line, "\n")] = '\0';
+            add_sentence(b, line);
+        }
         free(line);
     } else {
-        rc = cut_sentences(b, f, err);
+        cut_sentences(b, f);
     }
-    if (!rc && ferror(f))
+    if (ferror(f))
         rc = dg_error_set(err, DG_EIO, "%s cannot be read: %s", b->path, strerror(errno));
     fclose(f);
     if (!rc && !b->n)
@@ -187,16 +181,11 @@ static int run(struct bench *b, struct dg_error *err)
     dg_json_set_take(o, "runs", runs);
     dg_json_set_real(o, "cpu_s", 1e-9 * (double)cpu / (double)b->reps);
     dg_json_set_real(o, "cpus", (double)cpu / (double)(wall ? wall : 1));
-    struct dg_buffer line;
-    dg_buffer_init(&line);
-    if (!rc && !dg_json_write(o, 0, &line)) {
-        if (b->o.json)
-            printf("%s\n", line.data);
-        else
-            printf("%s: %.2f %s\n", b->session.be->name, mid,
-                b->throughput ? "tokens/s" : "ms a sentence (p50)");
-    }
-    dg_buffer_deinit(&line);
+    if (!rc && b->o.json)
+        return dg_json_line_write(o, false, err);
+    if (!rc)
+        printf("%s: %.2f %s\n", b->session.be->name, mid,
+            b->throughput ? "tokens/s" : "ms a sentence (p50)");
     dg_json_free(o);
     return rc;
 }
