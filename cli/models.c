@@ -24,17 +24,12 @@ struct options {
 
 #define AT(member) DG_FIELD_AT(struct options, member)
 
-static const struct dg_field list_rows[] = {
+/* `remove` takes the first one alone. */
+static const struct dg_field rows[] = {
     {"models", DG_FIELD_STRING, AT(models), .argument = "DIR",
         .help = "directory of models (default: the one that models are found in without "
                 "--model)"},
     {"json", DG_FIELD_BOOL, AT(json), .help = "print one JSON object per model and line"},
-};
-
-static const struct dg_field remove_rows[] = {
-    {"models", DG_FIELD_STRING, AT(models), .argument = "DIR",
-        .help = "directory of models (default: the one that models are found in without "
-                "--model)"},
 };
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -102,7 +97,7 @@ static int show(const struct options *o, const char *name, const char *dir)
 int dg_cli_list(int argc, char **argv)
 {
     struct options o = {NULL, false};
-    const struct dg_fields groups[] = {{list_rows, DG_FIELD_COUNT(list_rows), &o, NULL, NULL}};
+    const struct dg_fields groups[] = {{rows, DG_FIELD_COUNT(rows), &o, NULL, NULL}};
     const struct dg_command command = {.name = "dragoman list",
         .usage = "usage: dragoman list [options]\n\n"
                  "Lists installed models.\n",
@@ -139,7 +134,7 @@ int dg_cli_remove(int argc, char **argv)
 {
     struct options o = {NULL, false};
     struct dg_error err = {0};
-    const struct dg_fields groups[] = {{remove_rows, DG_FIELD_COUNT(remove_rows), &o, NULL, NULL}};
+    const struct dg_fields groups[] = {{rows, 1, &o, NULL, NULL}};
     const struct dg_command command = {.name = "dragoman remove",
         .usage = "usage: dragoman remove NAME... [options]\n\n"
                  "Removes models that `dragoman pull` installed.\n",
