@@ -151,6 +151,16 @@ int dg_file_read(const char *path, struct dg_buffer *b, struct dg_error *err)
     return rc;
 }
 
+int dg_file_copy(const char *from, const char *to, struct dg_error *err)
+{
+    struct dg_map map = {0};
+    int rc = dg_file_map(from, &map, err);
+    if (!rc)
+        rc = dg_file_write(to, map.data, map.size, err);
+    dg_file_unmap(&map);
+    return rc;
+}
+
 int dg_file_same(const char *a, const char *b, bool *same, struct dg_error *err)
 {
     struct dg_map x = {0}, y = {0};

@@ -28,6 +28,9 @@ void dg_file_unmap(struct dg_map *map); /* a zeroed map is fine */
  * file. */
 void dg_file_forget(const struct dg_map *map);
 
+/* Write a copy of a regular file, as dg_file_write writes one. */
+int dg_file_copy(const char *from, const char *to, struct dg_error *err);
+
 /* Set *same to whether both files hold the same bytes. */
 int dg_file_same(const char *a, const char *b, bool *same, struct dg_error *err);
 

@@ -31,16 +31,6 @@ static int write_weights(const struct dg_convert_bundle *b, struct dg_error *err
     return rc ? rc : name_file(b->manifest, "weights", WEIGHTS_FILE, err);
 }
 
-static int copy_file(const char *from, const char *to, struct dg_error *err)
-{
-    struct dg_map map = {0};
-    int rc = dg_file_map(from, &map, err);
-    if (!rc)
-        rc = dg_file_write(to, map.data, map.size, err);
-    dg_file_unmap(&map);
-    return rc;
-}
-
 /* Write one file of the bundle: a vocabulary or, without one, a copy of `from`. */
 static int write_side(const char *out, struct dg_json *manifest, const char *key, const char *name,
     const struct dg_convert_vocab *v, const char *from, struct dg_error *err)
@@ -49,7 +39,7 @@ static int write_side(const char *out, struct dg_json *manifest, const char *key
     int rc = path ? name_file(manifest, key, name, err)
                   : dg_error_set(err, DG_ENOMEM, "no memory for %s", name);
     if (!rc)
-        rc = v ? dg_convert_vocab_write(v, path, err) : copy_file(from, path, err);
+        rc = v ? dg_convert_vocab_write(v, path, err) : dg_file_copy(from, path, err);
     free(path);
     return rc;
 }

@@ -144,12 +144,8 @@ static int write_weights(struct job *j, struct dg_error *err)
 static int copy_file(const struct job *j, const char *name, struct dg_error *err)
 {
     char *from = dg_file_join(dg_bundle_dir(j->bundle), name), *to = dg_file_join(j->o->out, name);
-    struct dg_map map = {0};
-    int rc = from && to ? dg_file_map(from, &map, err)
+    int rc = from && to ? dg_file_copy(from, to, err)
                         : dg_error_set(err, DG_ENOMEM, "no memory for a path");
-    if (!rc)
-        rc = dg_file_write(to, map.data, map.size, err);
-    dg_file_unmap(&map);
     free(from);
     free(to);
     return rc;

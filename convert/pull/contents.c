@@ -139,14 +139,10 @@ static int copy_files(const char *from_dir, const char *to_dir, struct dg_error 
     DIR *d = rc ? NULL : opendir(from_dir);
     for (const struct dirent *e; d && !rc && (e = readdir(d));) {
         char *from = dg_file_join(from_dir, e->d_name), *to = dg_file_join(to_dir, e->d_name);
-        struct dg_map map = {0};
         if (!from || !to)
             rc = dg_error_set(err, DG_ENOMEM, "no memory for a path");
         else if (e->d_name[0] != '.' && !is_folder(from) && !has(to_dir, e->d_name))
-            rc = dg_file_map(from, &map, err);
-        if (!rc && map.data)
-            rc = dg_file_write(to, map.data, map.size, err);
-        dg_file_unmap(&map);
+            rc = dg_file_copy(from, to, err);
         free(from);
         free(to);
     }

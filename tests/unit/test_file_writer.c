@@ -265,6 +265,29 @@ static void inputs_are_spared(void **state)
     assert_non_null(strstr(err.message, "other is an input: it would be overwritten"));
 }
 
+static void assert_copied(const char *content, size_t n)
+{
+    char from[256], to[256];
+    bool same = false;
+    struct dg_error err = {0};
+    snprintf(from, sizeof from, "%s", in_folder("from"));
+    snprintf(to, sizeof to, "%s", in_folder("to"));
+    assert_int_equal(dg_file_write(from, content, n, &err), 0);
+    assert_int_equal(dg_file_copy(from, to, &err), 0);
+    assert_int_equal(dg_file_same(from, to, &same, &err), 0);
+    assert_true(same);
+    assert_int_equal(dg_file_copy(in_folder("none"), to, &err), DG_ENOTFOUND);
+    assert_int_equal(dg_file_same(from, to, &same, &err), 0);
+    assert_true(same);
+}
+
+static void files_are_copied(void **state)
+{
+    (void)state;
+    assert_copied("\0two\nlines", 10);
+    assert_copied("", 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, folder_new, folder_free)
 
 int main(void)
@@ -282,6 +305,7 @@ int main(void)
         TEST(circles_of_links_are_refused),
         TEST(links_to_folders_are_refused),
         TEST(inputs_are_spared),
+        TEST(files_are_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

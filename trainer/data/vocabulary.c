@@ -71,17 +71,6 @@ int dg_vocabulary_find(
     return rc;
 }
 
-static int copy_file(const char *from, const char *to, struct dg_error *err)
-{
-    struct dg_buffer b;
-    dg_buffer_init(&b);
-    int rc = dg_file_read(from, &b, err);
-    if (rc == 0)
-        rc = dg_file_write(to, b.data ? b.data : "", b.len, err);
-    dg_buffer_deinit(&b);
-    return rc;
-}
-
 int dg_vocabulary_import(const struct dg_recipe *r, const char *dir, struct dg_error *err)
 {
     struct dg_vocabulary_files f;
@@ -92,7 +81,7 @@ int dg_vocabulary_import(const struct dg_recipe *r, const char *dir, struct dg_e
         if (rc)
             break;
         if (f.paths[i][0]) {
-            rc = copy_file(f.paths[i], to, err);
+            rc = dg_file_copy(f.paths[i], to, err);
         } else {
             rc = set_path(spm, dir, names[i - 1], err);
             if (rc == 0)
@@ -262,18 +251,8 @@ int dg_vocabulary_train(const struct dg_recipe *r, struct dg_pairs *pairs,
         if (rc == 0)
             rc = set_path(to, dir, names[i + 2], err);
         if (rc == 0)
-            rc = copy_file(from, to, err);
+            rc = dg_file_copy(from, to, err);
     }
-    return rc;
-}
-
-static int same_file(const char *a, const char *b, bool *same, struct dg_error *err)
-{
-    struct dg_hash128 x, y;
-    int rc = dg_hash_file(a, &x, NULL, err);
-    if (rc == 0)
-        rc = dg_hash_file(b, &y, NULL, err);
-    *same = rc == 0 && x.high == y.high && x.low == y.low;
     return rc;
 }
 
@@ -287,9 +266,9 @@ static int open_tokenizers(
     for (size_t i = 0; i < 4 && rc == 0; i++)
         rc = set_path(path[i], dir, names[i], err);
     if (rc == 0)
-        rc = same_file(path[0], path[2], &spm, err);
+        rc = dg_file_same(path[0], path[2], &spm, err);
     if (rc == 0)
-        rc = same_file(path[1], path[3], shared, err);
+        rc = dg_file_same(path[1], path[3], shared, err);
     if (rc == 0)
         rc = dg_tokenizer_open(path[0], path[1], &v->source, err);
     if (rc == 0 && spm && *shared)

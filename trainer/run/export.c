@@ -43,12 +43,8 @@ static int write_weights(const struct dg_export *e, struct dg_error *err)
 /* prepared_dir/from -> dir/to */
 static int copy(const struct dg_export *e, const char *from, const char *to, struct dg_error *err)
 {
-    struct dg_map map = {0};
     char *in = dg_alloc_path(e->prepared_dir, from), *out = dg_alloc_path(e->dir, to);
-    int rc = dg_file_map(in, &map, err);
-    if (!rc)
-        rc = dg_file_write(out, map.data, map.size, err);
-    dg_file_unmap(&map);
+    int rc = dg_file_copy(in, out, err);
     free(in);
     free(out);
     return rc;
