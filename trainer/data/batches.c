@@ -1,5 +1,6 @@
 #include "trainer/data/batches.h"
 
+#include "base/alloc.h"
 #include "base/json.h"
 
 #include <stdlib.h>
@@ -18,10 +19,10 @@ static int print_batch(
 {
     struct dg_json *o = dg_json_new_object(), *source = dg_json_new_array(),
                    *target = dg_json_new_array();
-    int32_t *ids = malloc(((size_t)b->max_source + b->max_target) * sizeof *ids);
+    int32_t *ids = dg_alloc((size_t)b->max_source + b->max_target, sizeof *ids, "a batch");
     struct dg_buffer text;
     dg_buffer_init(&text);
-    for (size_t i = 0; ids && i < b->count; i++) {
+    for (size_t i = 0; i < b->count; i++) {
         uint32_t s, t;
         dg_dataset_lengths(d, b->sentences[i], &s, &t);
         dg_dataset_ids(d, b->sentences[i], ids, ids + s);

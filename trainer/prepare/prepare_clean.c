@@ -142,11 +142,8 @@ int dg_prepare_domain(
     if (j->n_domains == DG_MAX_DOMAINS || n > 200)
         return dg_error_set(err, DG_ELIMIT,
             "more than %d domains, or a label of more than 200 bytes", DG_MAX_DOMAINS);
-    char **p = realloc(j->domains, (j->n_domains + 1) * sizeof *p);
-    if (p)
-        j->domains = p;
-    if (!p || !(p[j->n_domains] = strndup(label, n)))
-        return dg_error_set(err, DG_ENOMEM, "out of memory for domains");
+    j->domains = dg_alloc_more(j->domains, j->n_domains + 1, sizeof *j->domains, "domains");
+    j->domains[j->n_domains] = dg_alloc_print("%.*s", (int)n, label);
     *out = (uint32_t)j->n_domains++;
     return 0;
 }
@@ -274,10 +271,8 @@ int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err)
     if (j->r->cleaning.language_check)
         warn_unknown_languages(j->r);
     dg_buffer_init(&b.text);
-    b.pairs = calloc(BLOCK_PAIRS, sizeof *b.pairs);
-    b.tasks = calloc(TASKS, sizeof *b.tasks);
-    if (!b.pairs || !b.tasks)
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for a block of %d pairs", BLOCK_PAIRS);
+    b.pairs = dg_alloc(BLOCK_PAIRS, sizeof *b.pairs, "a block of pairs");
+    b.tasks = dg_alloc(TASKS, sizeof *b.tasks, "a block of pairs");
     size_t file = 0;
     for (b.pair = 0; b.pair < j->r->data.n_pairs && rc == 0; b.pair++) {
         const struct dg_recipe_pair *p = &j->r->data.pairs[b.pair];
@@ -291,7 +286,7 @@ int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err)
     }
     if (rc == 0 && j->dedup)
         rc = dg_dedup_finish(j->dedup, err);
-    for (size_t i = 0; b.tasks && i < TASKS; i++)
+    for (size_t i = 0; i < TASKS; i++)
         dg_buffer_deinit(&b.tasks[i].text);
     free(b.tasks);
     free(b.pairs);

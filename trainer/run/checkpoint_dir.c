@@ -13,9 +13,7 @@
 
 char *dg_checkpoint_dir_path(const struct dg_checkpoint_dir *k, uint64_t step)
 {
-    char name[48];
-    snprintf(name, sizeof name, "%08" PRIu64 ".ckpt", step);
-    return dg_alloc_path(k->dir, name);
+    return dg_alloc_print("%s/%08" PRIu64 ".ckpt", k->dir, step);
 }
 
 static void push(struct dg_checkpoint_dir *k, struct dg_kept kept)
@@ -194,30 +192,24 @@ static bool is_kept(const struct dg_checkpoint_dir *k, size_t i)
 }
 
 /* Remove checkpoints that need not be kept from the list and write their steps to gone[]. Return
- * how many. Out of memory keeps all. */
+ * how many. */
 static size_t drop_old(struct dg_checkpoint_dir *k, uint64_t *gone)
 {
     size_t n = 0, left = 0;
-    bool *keep = calloc(k->n + 1, sizeof *keep);
-    for (size_t i = 0; keep && i < k->n; i++)
-        keep[i] = is_kept(k, i);
-    for (size_t i = 0; keep && i < k->n; i++) {
-        if (keep[i])
-            k->kept[left++] = k->kept[i];
-        else
+    for (size_t i = 0; i < k->n; i++)
+        if (!is_kept(k, i))
             gone[n++] = k->kept[i].step;
-    }
-    if (keep)
-        k->n = left;
-    free(keep);
+    for (size_t i = 0; i < k->n; i++)
+        if (i - left == n || k->kept[i].step != gone[i - left])
+            k->kept[left++] = k->kept[i];
+    k->n = left;
     return n;
 }
 
 static void remove_file(const struct dg_checkpoint_dir *k, uint64_t step)
 {
     char *path = dg_checkpoint_dir_path(k, step);
-    if (path)
-        unlink(path);
+    unlink(path);
     free(path);
 }
 

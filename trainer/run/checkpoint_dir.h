@@ -50,7 +50,7 @@ void dg_checkpoint_dir_close(struct dg_checkpoint_dir *k); /* NULL is fine */
  * Only for the run that owns the folder. */
 void dg_checkpoint_dir_clean(const struct dg_checkpoint_dir *k);
 
-/* Path of the checkpoint of a step. Caller frees; NULL on out of memory. */
+/* Path of the checkpoint of a step. Caller frees. */
 char *dg_checkpoint_dir_path(const struct dg_checkpoint_dir *k, uint64_t step);
 
 /* Write a checkpoint and the marker, then delete checkpoints that need not be kept. On failure the

@@ -1,5 +1,6 @@
 #include "trainer/score/list_guard.h"
 
+#include "base/alloc.h"
 #include "trainer/score/evaluate.h"
 #include "weights/bundle.h"
 
@@ -132,11 +133,10 @@ int dg_list_guard_measure(
     const struct dg_list_guard *g, struct dg_json **decision, struct dg_error *err)
 {
     struct dg_json *measured = dg_json_new_array();
-    bool *kept = calloc(g->n_sets + 1, sizeof *kept);
+    bool *kept = dg_alloc(g->n_sets + 1, sizeof *kept, "figures");
     struct dg_bundle *b = NULL;
     *decision = NULL;
-    int rc = measured && kept ? dg_bundle_open(g->bundle, &b, err)
-                              : dg_error_set(err, DG_ENOMEM, "no memory for figures");
+    int rc = dg_bundle_open(g->bundle, &b, err);
     if (!rc && !dg_bundle_has_shortlist(b))
         rc = dg_error_set(err, DG_EINVAL,
             "%s has no shortlist: make one with --prepared, and --text for text that is not prepared",
