@@ -353,3 +353,15 @@ int dg_json_write_exact(const struct dg_json *v, int indent, struct dg_buffer *b
 {
     return dump(v, indent, 17, b);
 }
+
+bool dg_json_same(const struct dg_json *a, const struct dg_json *b)
+{
+    struct dg_buffer x, y;
+    dg_buffer_init(&x);
+    dg_buffer_init(&y);
+    const bool same = !dg_json_write(a, 0, &x) && !dg_json_write(b, 0, &y) && x.len == y.len &&
+                      !memcmp(x.data, y.data, x.len);
+    dg_buffer_deinit(&x);
+    dg_buffer_deinit(&y);
+    return same;
+}

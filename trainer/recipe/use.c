@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 
 #include <stdio.h>
-#include <string.h>
 
 int dg_recipe_print(const struct dg_recipe *r, struct dg_buffer *out)
 {
@@ -35,19 +34,6 @@ static void add_value(const struct dg_json *v, struct dg_buffer *out)
         dg_buffer_adds(out, "absent");
 }
 
-static bool same(const struct dg_json *a, const struct dg_json *b)
-{
-    struct dg_buffer x, y;
-    dg_buffer_init(&x);
-    dg_buffer_init(&y);
-    add_value(a, &x);
-    add_value(b, &y);
-    bool equal = !x.failed && !y.failed && x.len == y.len && memcmp(x.data, y.data, x.len) == 0;
-    dg_buffer_deinit(&x);
-    dg_buffer_deinit(&y);
-    return equal;
-}
-
 /* Compares members of `now` with those of `was`; with `absent` only those that `was` lacks. */
 static size_t differ(const struct dg_json *now, const struct dg_json *was, const char *where,
     bool resume, bool absent, struct dg_buffer *out)
@@ -63,7 +49,7 @@ static size_t differ(const struct dg_json *now, const struct dg_json *was, const
             n += differ(a, b, name, resume, absent, out);
             continue;
         }
-        if ((absent && b) || (resume && dg_recipe_field_resumable(name)) || same(a, b))
+        if ((absent && b) || (resume && dg_recipe_field_resumable(name)) || dg_json_same(a, b))
             continue;
         dg_buffer_addf(out, "%s: ", name);
         add_value(absent ? NULL : a, out);

@@ -26,19 +26,6 @@ static int failed(struct dg_error *err, const char *path)
     return dg_error_set(err, DG_EIO, "cannot write %s: %s", path, strerror(errno));
 }
 
-static bool is_same(const struct dg_json *a, const struct dg_json *b)
-{
-    struct dg_buffer x, y;
-    dg_buffer_init(&x);
-    dg_buffer_init(&y);
-    dg_json_write(a, 0, &x);
-    dg_json_write(b, 0, &y);
-    const bool same = x.data && y.data && !strcmp(x.data, y.data);
-    dg_buffer_deinit(&x);
-    dg_buffer_deinit(&y);
-    return same;
-}
-
 /* Returns the size of a file in bytes; -1: it does not exist. */
 static int64_t size_of(const char *path)
 {
@@ -60,7 +47,7 @@ static struct dg_json *load_state(struct dg_growing *g)
     struct dg_error ignored = {0};
     struct dg_json *saved = dg_json_load(g->state_path, &ignored);
     const struct dg_json *bytes = dg_json_get(saved, "bytes");
-    bool good = saved && is_same(dg_json_get(saved, "made_of"), g->made_of) &&
+    bool good = saved && dg_json_same(dg_json_get(saved, "made_of"), g->made_of) &&
                 dg_json_length(bytes) == g->n;
     const bool done = dg_json_bool(dg_json_get(saved, "done"));
     for (size_t i = 0; i < g->n && good; i++)
