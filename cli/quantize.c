@@ -133,19 +133,9 @@ static int print_sizes(const struct quantize *q, struct dg_error *err)
     return rc;
 }
 
-static int read_config(struct quantize *q, struct dg_error *err)
-{
-    struct dg_bundle *b = NULL;
-    int rc = dg_bundle_open(q->o.bundle, &b, err);
-    if (!rc)
-        rc = dg_config_read(dg_bundle_manifest(b), &q->config, err);
-    dg_bundle_close(b);
-    return rc;
-}
-
 static int run(struct quantize *q, struct dg_error *err)
 {
-    int rc = read_config(q, err);
+    int rc = dg_config_load(q->o.bundle, &q->config, err);
     if (!rc)
         rc = dg_quantize_bundle(&q->o, err);
     if (!rc)

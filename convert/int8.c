@@ -36,12 +36,8 @@ static enum dg_quantize_as choose(void *arg, const char *name)
 
 int dg_convert_int8(const char *from, const char *to, struct dg_error *err)
 {
-    struct dg_bundle *b = NULL;
     struct dg_config config;
-    int rc = dg_bundle_open(from, &b, err);
-    if (!rc)
-        rc = dg_config_read(dg_bundle_manifest(b), &config, err);
-    dg_bundle_close(b);
+    int rc = dg_config_load(from, &config, err);
     const struct dg_quantize q = {.bundle = from, .out = to, .choose = choose, .arg = &config};
     return rc ? rc : dg_quantize_bundle(&q, err);
 }

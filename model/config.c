@@ -1,6 +1,7 @@
 #include "model/config.h"
 
 #include "base/fields.h"
+#include "weights/bundle.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -243,6 +244,16 @@ int dg_config_read(const struct dg_json *manifest, struct dg_config *c, struct d
         rc = read_alignment(manifest, &read, err);
     if (!rc)
         *c = read;
+    return rc;
+}
+
+int dg_config_load(const char *dir, struct dg_config *c, struct dg_error *err)
+{
+    struct dg_bundle *b = NULL;
+    int rc = dg_bundle_open(dir, &b, err);
+    if (!rc)
+        rc = dg_config_read(dg_bundle_manifest(b), c, err);
+    dg_bundle_close(b);
     return rc;
 }
 

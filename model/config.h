@@ -98,6 +98,8 @@ void dg_config_base(struct dg_config *c, uint32_t V);
 /* Read and check the manifest's "model" and "decoding" objects, and its "alignment_layer" and
  * "alignment_head", which the model must have; DG_EINVAL / DG_EUNSUP name the field. */
 int dg_config_read(const struct dg_json *manifest, struct dg_config *c, struct dg_error *err);
+/* The same of the bundle in dir. */
+int dg_config_load(const char *dir, struct dg_config *c, struct dg_error *err);
 /* Write them into a manifest. */
 int dg_config_write(const struct dg_config *c, struct dg_json *manifest);
 /* Check that every dimension is within its limits and consistent with the others. */

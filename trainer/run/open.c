@@ -7,7 +7,6 @@
 #include "trainer/data/hash.h"
 #include "trainer/run/bundle_list.h"
 #include "trainer/update/ranks_device.h"
-#include "weights/bundle.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -220,13 +219,10 @@ int dg_run_device(struct dg_run *r, struct dg_error *err)
  * says. */
 static int read_init_config(struct dg_run *r, struct dg_error *err)
 {
-    struct dg_bundle *b = NULL;
     if (r->has_config || !r->recipe->init[0])
         return 0;
     char *dir = dg_recipe_path(r->recipe, r->recipe->init);
-    int rc = dg_bundle_open(dir, &b, err);
-    if (!rc)
-        rc = dg_config_read(dg_bundle_manifest(b), &r->config, err);
+    int rc = dg_config_load(dir, &r->config, err);
     if (!rc && !r->config.source_eos)
         rc = dg_error_field(err, DG_EUNSUP, "init",
             "%s cannot be trained further: its model.source_eos is false, and training data ends "
@@ -242,7 +238,6 @@ static int read_init_config(struct dg_run *r, struct dg_error *err)
         r->config.enc_layers = r->recipe->model.enc_layers;
         r->config.dec_layers = r->recipe->model.dec_layers;
     }
-    dg_bundle_close(b);
     free(dir);
     return rc;
 }

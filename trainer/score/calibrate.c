@@ -235,16 +235,6 @@ static void find_threshold(
     free(good);
 }
 
-static int read_config(const char *bundle, struct dg_config *c, struct dg_error *err)
-{
-    struct dg_bundle *b = NULL;
-    int rc = dg_bundle_open(bundle, &b, err);
-    if (!rc)
-        rc = dg_config_read(dg_bundle_manifest(b), c, err);
-    dg_bundle_close(b);
-    return rc;
-}
-
 int dg_calibrate(
     const struct dg_calibrate_options *o, struct dg_calibrated *out, struct dg_error *err)
 {
@@ -253,7 +243,7 @@ int dg_calibrate(
     memset(out, 0, sizeof *out);
     if (!o->n_sets)
         return dg_error_set(err, DG_EINVAL, "there is no development set to calibrate with");
-    int rc = read_config(o->bundle, &c, err);
+    int rc = dg_config_load(o->bundle, &c, err);
     struct dg_calibrate_options quiet = *o;
     quiet.tried = NULL;
     out->before = (struct dg_calibrate_trial){.beam = c.beam, .alpha = -1};
