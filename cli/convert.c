@@ -71,25 +71,20 @@ static const struct dg_field marian_only[] = {
         .help = "LayerNorm's epsilon (default: 1e-6 for marian, 1e-5 for halves)"},
 };
 
-static int convert_marian(struct convert *c, const char *none)
+static int convert_marian(struct convert *c, const char *none, struct dg_error *err)
 {
     (void)none;
     struct dg_convert_marian *m = &c->marian;
-    struct dg_error err = {0};
-    if (!m->model || !c->vocabs.n || !m->source_lang || !m->target_lang)
-        return dg_command_refuse(
-            "dragoman convert", "marian needs --model, --vocab, --source-lang and --target-lang");
     m->source_vocab = c->vocabs.items[0];
     m->target_vocab = c->vocabs.n == 2 ? c->vocabs.items[1] : NULL;
     m->source_spm = c->spms.items[0];
     m->target_spm = c->spms.n == 2 ? c->spms.items[1] : c->spms.items[0];
-    return dg_convert_marian(m, &err) ? dg_cli_fail("convert", &err) : 0;
+    return dg_convert_marian(m, err);
 }
 
-static int convert_bergamot(struct convert *c, const char *dir)
+static int convert_bergamot(struct convert *c, const char *dir, struct dg_error *err)
 {
-    struct dg_error err = {0};
-    return dg_convert_bergamot(dir, &c->marian, &err) ? dg_cli_fail("convert", &err) : 0;
+    return dg_convert_bergamot(dir, &c->marian, err);
 }
 
 /* Options for the CTranslate2 model at path, or for the one in an Argos package. */
@@ -108,21 +103,19 @@ static struct dg_convert_ctranslate2 ctranslate2_of(const struct convert *c, con
         .keep_int8 = m->keep_int8};
 }
 
-static int convert_ctranslate2(struct convert *c, const char *dir)
+static int convert_ctranslate2(struct convert *c, const char *dir, struct dg_error *err)
 {
     const struct dg_convert_ctranslate2 o = ctranslate2_of(c, dir);
-    struct dg_error err = {0};
-    return dg_convert_ctranslate2(&o, &err) ? dg_cli_fail("convert", &err) : 0;
+    return dg_convert_ctranslate2(&o, err);
 }
 
-static int convert_argos(struct convert *c, const char *file)
+static int convert_argos(struct convert *c, const char *file, struct dg_error *err)
 {
     const struct dg_convert_ctranslate2 o = ctranslate2_of(c, file);
-    struct dg_error err = {0};
-    return dg_convert_argos(file, &o, &err) ? dg_cli_fail("convert", &err) : 0;
+    return dg_convert_argos(file, &o, err);
 }
 
-static int convert_huggingface(struct convert *c, const char *dir)
+static int convert_huggingface(struct convert *c, const char *dir, struct dg_error *err)
 {
     const struct dg_convert_marian *m = &c->marian;
     const struct dg_convert_huggingface o = {.dir = dir,
@@ -132,14 +125,13 @@ static int convert_huggingface(struct convert *c, const char *dir)
         .name = m->name,
         .licence = m->licence,
         .type = m->type};
-    struct dg_error err = {0};
-    return dg_convert_huggingface(&o, &err) ? dg_cli_fail("convert", &err) : 0;
+    return dg_convert_huggingface(&o, err);
 }
 
 /* Kinds of model, with their converters and the options of `marian_only` that they have. */
 static const struct kind {
     const char *name;
-    int (*convert)(struct convert *c, const char *path);
+    int (*convert)(struct convert *c, const char *path, struct dg_error *err);
     /* number of words after the kind, and a name for them */
     int n_words;
     const char *words;
@@ -227,7 +219,7 @@ int dg_cli_convert(int argc, char **argv)
         .max_words = 2,
         .words = "the kind of model: marian, bergamot, ctranslate2, argos or huggingface"};
     struct dg_error err = {0};
-    int n = 0, rc;
+    int n = 0;
     dg_fields_default(&groups[0]);
     dg_fields_default(&groups[1]);
     int status = dg_command_read(&command, argc, argv, &n);
@@ -238,10 +230,13 @@ int dg_cli_convert(int argc, char **argv)
     const struct kind *kind = kind_of(argv[1], n, given, &status);
     if (!kind)
         return status;
-    rc = kind->convert(&c, n > 1 ? argv[2] : NULL);
-    if (!rc && dg_check_write(c.marian.out, &err))
-        rc = dg_cli_fail("convert", &err);
-    if (!rc)
-        printf("wrote %s\n", c.marian.out);
-    return rc;
+    const struct dg_convert_marian *m = &c.marian;
+    if (kind->convert == convert_marian &&
+        (!m->model || !c.vocabs.n || !m->source_lang || !m->target_lang))
+        return dg_command_refuse(
+            command.name, "marian needs --model, --vocab, --source-lang and --target-lang");
+    if (kind->convert(&c, argv[2], &err) || dg_check_write(m->out, &err))
+        return dg_cli_fail("convert", &err);
+    printf("wrote %s\n", m->out);
+    return 0;
 }
