@@ -28,16 +28,19 @@ static void sample(void *arg, const char *source, const char *reference, const c
         r->log, (int64_t)r->optimizer->step, source, reference, translation, &ignored);
 }
 
+static struct dg_calibrate_set set_of(const struct dg_run *r, const struct dg_prepared_set *set)
+{
+    const struct dg_recipe_direction *d = &r->recipe->data.directions[set->direction];
+    return (struct dg_calibrate_set){
+        set->source_text, set->target_text, d->source_lang, d->target_lang};
+}
+
 /* Translate a set with the bundle just written. */
 static int translate_set(struct dg_run *r, const struct dg_prepared_set *set,
     struct dg_evaluated *out, struct dg_error *err)
 {
-    const struct dg_recipe_direction *d = &r->recipe->data.directions[set->direction];
     struct dg_evaluate_text o = {.bundle = r->validation_dir,
-        .source = set->source_text,
-        .target = set->target_text,
-        .source_lang = d->source_lang,
-        .target_lang = d->target_lang,
+        .set = set_of(r, set),
         .lines = (uint64_t)r->recipe->validation.lines,
         .threads = (int)r->plan.threads, /* on the CPU, whatever device trains */
         .alpha = -1,
@@ -132,9 +135,7 @@ struct dg_calibrate_set *dg_run_dev_sets(const struct dg_run *r, size_t *n)
     for (size_t i = 0; i < *n; i++) {
         struct dg_prepared_set set;
         dg_prepared_set(r->prepared, "dev", i, &set);
-        const struct dg_recipe_direction *d = &r->recipe->data.directions[set.direction];
-        sets[i] = (struct dg_calibrate_set){
-            set.source_text, set.target_text, d->source_lang, d->target_lang};
+        sets[i] = set_of(r, &set);
     }
     return sets;
 }
@@ -146,12 +147,8 @@ int dg_run_scores(
         struct dg_prepared_set set;
         struct dg_evaluated e;
         dg_prepared_set(r->prepared, kind, i, &set);
-        const struct dg_recipe_direction *d = &r->recipe->data.directions[set.direction];
-        struct dg_evaluate_text o = {.bundle = r->bundle_dir,
-            .source = set.source_text,
-            .target = set.target_text,
-            .source_lang = d->source_lang,
-            .target_lang = d->target_lang,
+        const struct dg_evaluate_text o = {.bundle = r->bundle_dir,
+            .set = set_of(r, &set),
             .threads = (int)r->recipe->training.threads,
             .alpha = -1,
             .score = true,
@@ -161,7 +158,7 @@ int dg_run_scores(
             return rc;
         struct dg_json *s = dg_json_new_object();
         char name[80];
-        snprintf(name, sizeof name, "%s %s-%s", set.name, d->source_lang, d->target_lang);
+        snprintf(name, sizeof name, "%s %s-%s", set.name, o.set.source_lang, o.set.target_lang);
         dg_json_set_string(s, "set", name);
         dg_json_set_int(s, "lines", (int64_t)e.lines);
         dg_json_set_real(s, "bleu", dg_bleu_score(&e.bleu));

@@ -51,10 +51,7 @@ static int translate_set(const struct dg_calibrate_options *o, const struct dg_c
     struct dg_error *err)
 {
     const struct dg_evaluate_text text = {.bundle = o->bundle,
-        .source = set->source,
-        .target = set->target,
-        .source_lang = set->source_lang,
-        .target_lang = set->target_lang,
+        .set = *set,
         .lines = o->lines,
         .threads = o->threads,
         .beam = t->beam,

@@ -65,7 +65,7 @@ static void add_line(struct texts *t, const struct dg_line lines[2])
 
 static int read_texts(struct texts *t, const struct dg_evaluate_text *o, struct dg_error *err)
 {
-    const char *paths[2] = {o->source, o->target};
+    const char *paths[2] = {o->set.source, o->set.target};
     struct dg_corpus *corpus = NULL;
     struct dg_line lines[2];
     dg_arena_init(&t->arena, 0);
@@ -80,7 +80,7 @@ static int read_texts(struct texts *t, const struct dg_evaluate_text *o, struct 
     }
     dg_corpus_close(corpus);
     if (!rc && !t->n)
-        rc = dg_error_set(err, DG_EINVAL, "%s has no lines", o->source);
+        rc = dg_error_set(err, DG_EINVAL, "%s has no lines", o->set.source);
     return rc;
 }
 
@@ -111,8 +111,8 @@ static int open_bulk(const struct dg_evaluate_text *o, const struct texts *x, st
     struct dg_error *err)
 {
     const struct dg_bulk_options options = {.bundle = o->bundle,
-        .source_lang = o->source_lang,
-        .target_lang = o->target_lang,
+        .source_lang = o->set.source_lang,
+        .target_lang = o->set.target_lang,
         .threads = o->threads,
         .beam = o->beam,
         .alpha = o->alpha,
@@ -181,7 +181,7 @@ int dg_evaluate_text(
     for (size_t n; slice.first < x.n && !rc; slice.first += n) {
         n = x.n - slice.first < DG_BULK_SLICE ? x.n - slice.first : DG_BULK_SLICE;
         if (o->stop && *o->stop)
-            rc = dg_error_set(err, DG_ECANCELED, "stopped while translating %s", o->source);
+            rc = dg_error_set(err, DG_ECANCELED, "stopped while translating %s", o->set.source);
         if (!rc && o->score)
             rc = score_slice(d, x.pairs + slice.first, n, out, err);
         if (!rc)

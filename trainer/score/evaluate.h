@@ -4,6 +4,7 @@
 #define DG_TRAINER_SCORE_EVALUATE_H
 
 #include "trainer/score/bleu.h"
+#include "trainer/score/calibrate.h"
 #include "trainer/score/chrf.h"
 #include "trainer/update/crew.h"
 #include "translate/translate.h"
@@ -23,10 +24,8 @@ int dg_evaluate_loss(struct dg_crew *ws, struct dg_params *params,
 
 struct dg_evaluate_text {
     const char *bundle;
-    /* line-aligned files, plain or gzip */
-    const char *source, *target;
-    /* NULL: the bundle's first pair */
-    const char *source_lang, *target_lang;
+    /* codes NULL: the bundle's first pair */
+    struct dg_calibrate_set set;
     /* number of lines from the start; 0: all */
     uint64_t lines;
     /* 0: all cores that this process may use */

@@ -15,10 +15,7 @@ static int translate_set(const struct dg_list_guard *g, const struct dg_calibrat
 {
     struct dg_evaluated e;
     const struct dg_evaluate_text text = {.bundle = g->bundle,
-        .source = set->source,
-        .target = set->target,
-        .source_lang = set->source_lang,
-        .target_lang = set->target_lang,
+        .set = *set,
         .lines = g->lines,
         .threads = g->threads,
         .beam = t->beam,

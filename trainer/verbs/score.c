@@ -66,10 +66,7 @@ static int evaluate(const struct dg_args *a, const char *from, const char *to, s
 {
     struct dg_evaluated e;
     struct dg_evaluate_text o = {.bundle = a->words[0],
-        .source = a->words[1],
-        .target = a->words[2],
-        .source_lang = from,
-        .target_lang = to,
+        .set = {a->words[1], a->words[2], from, to},
         .lines = a->lines > 0 ? (uint64_t)a->lines : 0,
         .threads = (int)a->threads,
         .beam = a->beam_size > 0 ? (uint32_t)a->beam_size : 0,
