@@ -30,21 +30,21 @@ enum { TYPE_ROW = 3, SPM_ROW = 2, SCALES_ROW = 4 }; /* row of `both`; rows of `m
 #define AT(member) DG_FIELD_AT(struct convert, member)
 
 static const struct dg_field both[] = {
-    {"out", DG_FIELD_STRING, AT(marian.out), .flags = DG_FIELD_REQUIRED, .argument = "DIR",
+    {"out", DG_FIELD_STRING, AT(marian.to.out), .flags = DG_FIELD_REQUIRED, .argument = "DIR",
         .help = "output directory: the bundle"},
-    {"source_lang", DG_FIELD_STRING, AT(marian.source_lang), .argument = "CODE",
+    {"source_lang", DG_FIELD_STRING, AT(marian.to.source_lang), .argument = "CODE",
         .help = "source language, such as en; huggingface: a list separated by commas "
                 "(default: the model's)"},
-    {"target_lang", DG_FIELD_STRING, AT(marian.target_lang), .argument = "CODE",
+    {"target_lang", DG_FIELD_STRING, AT(marian.to.target_lang), .argument = "CODE",
         .help = "target language, such as de; a list for huggingface and for models with "
                 "language tags (default: all)"},
-    {"type", DG_FIELD_WORD, AT(marian.type), DG_F32, DG_BF16, .words = types, .fallback = "f32",
+    {"type", DG_FIELD_WORD, AT(marian.to.type), DG_F32, DG_BF16, .words = types, .fallback = "f32",
         .argument = "TYPE",
         .help = "type of the matrices (without this option, a Marian file's int8 matrices stay "
                 "int8)"},
-    {"name", DG_FIELD_STRING, AT(marian.name), .argument = "NAME",
+    {"name", DG_FIELD_STRING, AT(marian.to.name), .argument = "NAME",
         .help = "name of the bundle (default: SOURCE-TARGET, or the directory's name)"},
-    {"licence", DG_FIELD_STRING, AT(marian.licence), .argument = "TEXT",
+    {"licence", DG_FIELD_STRING, AT(marian.to.licence), .argument = "TEXT",
         .help = "licence to record in the manifest"},
 };
 
@@ -90,17 +90,10 @@ static int convert_bergamot(struct convert *c, const char *dir, struct dg_error 
 /* Options for the CTranslate2 model at path, or for the one in an Argos package. */
 static struct dg_convert_ctranslate2 ctranslate2_of(const struct convert *c, const char *path)
 {
-    const struct dg_convert_marian *m = &c->marian;
     return (struct dg_convert_ctranslate2){.dir = path,
         .source_spm = c->spms.items[0],
         .target_spm = c->spms.n == 2 ? c->spms.items[1] : NULL,
-        .source_lang = m->source_lang,
-        .target_lang = m->target_lang,
-        .out = m->out,
-        .name = m->name,
-        .licence = m->licence,
-        .type = m->type,
-        .keep_int8 = m->keep_int8};
+        .to = c->marian.to};
 }
 
 static int convert_ctranslate2(struct convert *c, const char *dir, struct dg_error *err)
@@ -117,14 +110,7 @@ static int convert_argos(struct convert *c, const char *file, struct dg_error *e
 
 static int convert_huggingface(struct convert *c, const char *dir, struct dg_error *err)
 {
-    const struct dg_convert_marian *m = &c->marian;
-    const struct dg_convert_huggingface o = {.dir = dir,
-        .source_lang = m->source_lang,
-        .target_lang = m->target_lang,
-        .out = m->out,
-        .name = m->name,
-        .licence = m->licence,
-        .type = m->type};
+    const struct dg_convert_huggingface o = {.dir = dir, .to = c->marian.to};
     return dg_convert_huggingface(&o, err);
 }
 
@@ -226,17 +212,17 @@ int dg_cli_convert(int argc, char **argv)
     if (status >= 0)
         return status;
     c.marian.input_scales = c.scales == 1;
-    c.marian.keep_int8 = given_both[TYPE_ROW] == DG_FROM_DEFAULT && !c.marian.input_scales;
+    c.marian.to.keep_int8 = given_both[TYPE_ROW] == DG_FROM_DEFAULT && !c.marian.input_scales;
     const struct kind *kind = kind_of(argv[1], n, given, &status);
     if (!kind)
         return status;
     const struct dg_convert_marian *m = &c.marian;
     if (kind->convert == convert_marian &&
-        (!m->model || !c.vocabs.n || !m->source_lang || !m->target_lang))
+        (!m->model || !c.vocabs.n || !m->to.source_lang || !m->to.target_lang))
         return dg_command_refuse(
             command.name, "marian needs --model, --vocab, --source-lang and --target-lang");
-    if (kind->convert(&c, argv[2], &err) || dg_check_write(m->out, &err))
+    if (kind->convert(&c, argv[2], &err) || dg_check_write(m->to.out, &err))
         return dg_cli_fail("convert", &err);
-    printf("wrote %s\n", m->out);
+    printf("wrote %s\n", m->to.out);
     return 0;
 }

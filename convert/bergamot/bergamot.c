@@ -130,14 +130,14 @@ static int convert(
     o.source_vocab = paths[1];
     o.target_vocab = paths[2];
     o.shortlist = paths[3];
-    if ((!o.source_lang || !o.target_lang) && take_languages(f->model, source, target)) {
-        o.source_lang = o.source_lang ? o.source_lang : source;
-        o.target_lang = o.target_lang ? o.target_lang : target;
+    if ((!o.to.source_lang || !o.to.target_lang) && take_languages(f->model, source, target)) {
+        o.to.source_lang = o.to.source_lang ? o.to.source_lang : source;
+        o.to.target_lang = o.to.target_lang ? o.to.target_lang : target;
     }
     int rc =
         !o.model || !o.source_vocab || (two && !o.target_vocab) || (f->shortlist[0] && !o.shortlist)
             ? dg_error_set(err, DG_ENOMEM, "no memory for paths")
-        : o.source_lang
+        : o.to.source_lang
             ? dg_convert_marian(&o, err)
             : dg_error_field(err, DG_EINVAL, "source_lang",
                   "--source-lang and --target-lang are missing: the name %s has no languages, as "

@@ -129,8 +129,8 @@ static int convert(
     int rc = metadata && spm ? 0 : err && err->code ? err->code : DG_EFORMAT;
     o.dir = dir;
     o.source_spm = o.target_spm = spm;
-    o.source_lang = o.source_lang ? o.source_lang : language(metadata, "from_code");
-    o.target_lang = o.target_lang ? o.target_lang : language(metadata, "to_code");
+    o.to.source_lang = o.to.source_lang ? o.to.source_lang : language(metadata, "from_code");
+    o.to.target_lang = o.to.target_lang ? o.to.target_lang : language(metadata, "to_code");
     o.target_prefix = dg_json_string(dg_json_get(metadata, "target_prefix"), NULL);
     if (!rc)
         rc = dg_convert_ctranslate2(&o, err);

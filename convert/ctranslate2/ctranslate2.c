@@ -178,7 +178,7 @@ static int write_prefix(struct job *j, struct dg_error *err)
         return WRONG("target_prefix",
             "the target_prefix is \"%.60s\", no piece of the target vocabulary", o->target_prefix);
     struct dg_json *tags = dg_json_new_object();
-    if (dg_json_set_string(tags, o->target_lang, o->target_prefix)) {
+    if (dg_json_set_string(tags, o->to.target_lang, o->target_prefix)) {
         dg_json_free(tags);
         return dg_error_set(err, DG_ENOMEM, "no memory for the manifest");
     }
@@ -223,8 +223,8 @@ static int write_languages(struct job *j, struct dg_error *err)
     const struct dg_convert_ctranslate2 *o = j->o;
     const char *piece = find_language(&j->target);
     if (o->target_prefix && o->target_prefix[0]) {
-        int rc =
-            dg_convert_output_pair(j->manifest, o->source_lang, o->target_lang, "ctranslate2", err);
+        int rc = dg_convert_output_pair(
+            j->manifest, o->to.source_lang, o->to.target_lang, "ctranslate2", err);
         return rc ? rc : write_prefix(j, err);
     }
     if (piece)
@@ -233,17 +233,18 @@ static int write_languages(struct job *j, struct dg_error *err)
             "languages from its Hugging Face files (M2M-100, NLLB), not from CTranslate2's",
             piece);
     return dg_convert_tags_write(
-        &j->source, o->source_lang, o->target_lang, "ctranslate2", j->manifest, err);
+        &j->source, o->to.source_lang, o->to.target_lang, "ctranslate2", j->manifest, err);
 }
 
 static int start_manifest(struct job *j, struct dg_error *err)
 {
     const struct dg_convert_ctranslate2 *o = j->o;
     char name[80];
-    snprintf(name, sizeof name, "%s-%s", o->source_lang, o->target_lang);
+    snprintf(name, sizeof name, "%s-%s", o->to.source_lang, o->to.target_lang);
     for (char *comma = name; (comma = strchr(comma, ','));)
         *comma = '-';
-    j->manifest = dg_convert_output_manifest(o->name ? o->name : name, o->licence, &j->config, err);
+    j->manifest =
+        dg_convert_output_manifest(o->to.name ? o->to.name : name, o->to.licence, &j->config, err);
     return j->manifest ? write_languages(j, err) : err ? err->code : DG_ENOMEM;
 }
 
@@ -251,13 +252,13 @@ static int add_tensors(void *job, struct dg_weights_writer *w, struct dg_error *
 {
     const struct job *j = job;
     return dg_ct2_tensors_add(
-        j->model, &j->config, &(struct dg_ct2_storage){j->o->type, j->o->keep_int8}, w, err);
+        j->model, &j->config, &(struct dg_ct2_storage){j->o->to.type, j->o->to.keep_int8}, w, err);
 }
 
 static int write_bundle(struct job *j, struct dg_error *err)
 {
     const struct dg_convert_ctranslate2 *o = j->o;
-    const struct dg_convert_bundle b = {.out = o->out,
+    const struct dg_convert_bundle b = {.out = o->to.out,
         .manifest = j->manifest,
         .sides = {o->source_spm, o->target_spm ? o->target_spm : o->source_spm, &j->source,
             &j->target},
@@ -269,8 +270,8 @@ static int write_bundle(struct job *j, struct dg_error *err)
 int dg_convert_ctranslate2(const struct dg_convert_ctranslate2 *o, struct dg_error *err)
 {
     struct job j = {.o = o};
-    if (!o->source_lang || !o->target_lang)
-        return dg_error_field(err, DG_EINVAL, o->source_lang ? "target_lang" : "source_lang",
+    if (!o->to.source_lang || !o->to.target_lang)
+        return dg_error_field(err, DG_EINVAL, o->to.source_lang ? "target_lang" : "source_lang",
             "--source-lang and --target-lang are missing: a CTranslate2 directory does not "
             "record them");
     int rc = open_model(&j, err);

@@ -145,13 +145,13 @@ static int write_origin(struct job *j, struct dg_error *err)
 static int start_manifest(struct job *j, struct dg_error *err)
 {
     char *name = NULL;
-    int rc = j->o->name ? 0 : default_name(j->o->dir, &name, err);
+    int rc = j->o->to.name ? 0 : default_name(j->o->dir, &name, err);
     if (!rc && !(j->manifest = dg_convert_output_manifest(
-                     name ? name : j->o->name, j->o->licence, &j->config, err)))
+                     name ? name : j->o->to.name, j->o->to.licence, &j->config, err)))
         rc = err ? err->code : DG_ENOMEM;
     if (!rc)
         rc = dg_hf_languages_write(
-            &j->source, &j->options, j->o->source_lang, j->o->target_lang, j->manifest, err);
+            &j->source, &j->options, j->o->to.source_lang, j->o->to.target_lang, j->manifest, err);
     free(name);
     return rc ? rc : write_origin(j, err);
 }
@@ -159,12 +159,13 @@ static int start_manifest(struct job *j, struct dg_error *err)
 static int add_tensors(void *job, struct dg_weights_writer *w, struct dg_error *err)
 {
     const struct job *j = job;
-    return dg_hf_tensors_add(j->tensors, &j->tables, &j->options, &j->config, j->o->type, w, err);
+    return dg_hf_tensors_add(
+        j->tensors, &j->tables, &j->options, &j->config, j->o->to.type, w, err);
 }
 
 static int write_bundle(struct job *j, struct dg_error *err)
 {
-    const struct dg_convert_bundle b = {.out = j->o->out,
+    const struct dg_convert_bundle b = {.out = j->o->to.out,
         .manifest = j->manifest,
         .sides = {j->source_spm, j->target_spm, &j->source, &j->target},
         .job = j,
@@ -176,9 +177,9 @@ static int check_arguments(const struct dg_convert_huggingface *o, struct dg_err
 {
     if (!o->dir || !o->dir[0])
         return dg_error_field(err, DG_EINVAL, "dir", "the model's directory is missing");
-    if (!o->out || !o->out[0])
+    if (!o->to.out || !o->to.out[0])
         return dg_error_field(err, DG_EINVAL, "out", "out is missing");
-    if (o->type != DG_F32 && o->type != DG_F16 && o->type != DG_BF16)
+    if (o->to.type != DG_F32 && o->to.type != DG_F16 && o->to.type != DG_BF16)
         return dg_error_field(err, DG_EINVAL, "type", "type must be f32, f16 or bf16");
     return 0;
 }

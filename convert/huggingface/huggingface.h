@@ -6,21 +6,13 @@
 #define DG_CONVERT_HUGGINGFACE_HUGGINGFACE_H
 
 #include "base/error.h"
-#include "kernels/backend.h"
+#include "convert/to.h"
 
 struct dg_convert_huggingface {
     const char *dir;
-    /* Codes separated by commas. NULL: the language in tokenizer_config.json; for a model with tags
-     * (>>deu<<), all target languages; for M2M-100 and NLLB, all languages. */
-    const char *source_lang, *target_lang;
-    /* the bundle's directory; created if it does not exist */
-    const char *out;
-    /* NULL: the directory's name */
-    const char *name;
-    /* NULL: not given */
-    const char *licence;
-    /* type of matrices and tables: DG_F32, DG_F16, DG_BF16; vectors stay fp32 */
-    enum dg_type type;
+    /* Languages NULL: the one in tokenizer_config.json; for a model with tags (>>deu<<), all target
+     * languages; for M2M-100 and NLLB, all languages. */
+    struct dg_convert_to to;
 };
 
 /* Read, check, write the bundle; no code in the directory is run. DG_EUNSUP names the field or

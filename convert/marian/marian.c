@@ -144,7 +144,7 @@ static int add_tensors(void *job, struct dg_weights_writer *w, struct dg_error *
 {
     const struct job *j = job;
     return dg_marian_tensors_add(j->arrays, &j->config, &j->options,
-        &(struct dg_marian_storage){j->o->type, j->o->keep_int8, j->o->input_scales}, w, err);
+        &(struct dg_marian_storage){j->o->to.type, j->o->to.keep_int8, j->o->input_scales}, w, err);
 }
 
 /* Import the lexicon's lists. The vocabularies are shared if they are one file, not if their pieces
@@ -156,7 +156,7 @@ static int add_shortlist(void *job, struct dg_error *err)
     const bool shared = !o->target_vocab || strcmp(o->source_vocab, o->target_vocab) == 0;
     if (!o->shortlist)
         return 0;
-    char *path = dg_file_join(o->out, DG_SHORTLIST_FILE);
+    char *path = dg_file_join(o->to.out, DG_SHORTLIST_FILE);
     int rc = path ? dg_marian_lexicon_import(o->shortlist, j->config.source_vocab,
                         j->config.target_vocab, shared, path, err)
                   : dg_error_set(err, DG_ENOMEM, "no memory for a path");
@@ -171,14 +171,15 @@ static int start_manifest(struct job *j, struct dg_error *err)
 {
     const struct dg_convert_marian *o = j->o;
     char name[80];
-    snprintf(name, sizeof name, "%s-%s", o->source_lang, o->target_lang);
+    snprintf(name, sizeof name, "%s-%s", o->to.source_lang, o->to.target_lang);
     for (char *comma = name; (comma = strchr(comma, ','));)
         *comma = '-';
-    j->manifest = dg_convert_output_manifest(o->name ? o->name : name, o->licence, &j->config, err);
+    j->manifest =
+        dg_convert_output_manifest(o->to.name ? o->to.name : name, o->to.licence, &j->config, err);
     if (!j->manifest)
         return err ? err->code : DG_ENOMEM;
     int rc = dg_convert_tags_write(
-        &j->source, o->source_lang, o->target_lang, "marian", j->manifest, err);
+        &j->source, o->to.source_lang, o->to.target_lang, "marian", j->manifest, err);
     if (rc)
         return rc;
     if (j->options.alignment_layer) { /* Marian trains and uses only the layer's first head */
@@ -193,7 +194,7 @@ static int start_manifest(struct job *j, struct dg_error *err)
 
 static int write_bundle(struct job *j, struct dg_error *err)
 {
-    const struct dg_convert_bundle b = {.out = j->o->out,
+    const struct dg_convert_bundle b = {.out = j->o->to.out,
         .manifest = j->manifest,
         .sides = {j->source_spm, j->target_spm, &j->source, &j->target},
         .job = j,
@@ -206,8 +207,8 @@ static int check_arguments(const struct dg_convert_marian *o, struct dg_error *e
 {
     const struct {
         const char *field, *value;
-    } needed[] = {{"model", o->model}, {"vocab", o->source_vocab}, {"source_lang", o->source_lang},
-        {"target_lang", o->target_lang}, {"out", o->out}};
+    } needed[] = {{"model", o->model}, {"vocab", o->source_vocab},
+        {"source_lang", o->to.source_lang}, {"target_lang", o->to.target_lang}, {"out", o->to.out}};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
         if (!needed[i].value || !needed[i].value[0])
             return dg_error_field(
@@ -215,7 +216,7 @@ static int check_arguments(const struct dg_convert_marian *o, struct dg_error *e
     }
     if (o->positions != DG_POS_MARIAN && o->positions != DG_POS_HALVES)
         return dg_error_field(err, DG_EINVAL, "positions", "positions must be marian or halves");
-    if (o->type != DG_F32 && o->type != DG_F16 && o->type != DG_BF16)
+    if (o->to.type != DG_F32 && o->to.type != DG_F16 && o->to.type != DG_BF16)
         return dg_error_field(err, DG_EINVAL, "type", "type must be f32, f16 or bf16");
     return 0;
 }

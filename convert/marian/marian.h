@@ -4,6 +4,7 @@
 #define DG_CONVERT_MARIAN_MARIAN_H
 
 #include "base/error.h"
+#include "convert/to.h"
 #include "model/config.h"
 
 struct dg_convert_marian {
@@ -15,26 +16,15 @@ struct dg_convert_marian {
         *target_spm; /* SentencePiece models; NULL: the vocabulary when it is one, else none */
     /* Marian's binary lexical shortlist; NULL: none */
     const char *shortlist;
-    /* "en"; "de", or "fr,es" with tags */
-    const char *source_lang, *target_lang;
-    /* the bundle's directory; created if it does not exist */
-    const char *out;
-    /* NULL: "<source>-<target>" */
-    const char *name;
-    /* NULL: not given */
-    const char *licence;
+    struct dg_convert_to to;
     /* DG_POS_MARIAN, or DG_POS_HALVES for the convention of CTranslate2 */
     enum dg_positions positions;
     /* LayerNorm's epsilon; 0: 1e-6 as in Marian's code, or 1e-5 with DG_POS_HALVES as in
      * CTranslate2 */
     double norm_eps;
-    /* type of matrices and tables: DG_F32, DG_F16, DG_BF16; vectors stay fp32 */
-    enum dg_type type;
     /* keep the scales that an int8 file has for activations, and compute with them as Bergamot does
      * (in fp32: for comparisons, not for speed); needs DG_F32 and excludes keep_int8 */
     bool input_scales;
-    /* int8 data of the file stays int8, byte for byte, and is not stored as type */
-    bool keep_int8;
 };
 
 /* Read, check, write the bundle. DG_EUNSUP names the Marian option that we do not support, and its

@@ -107,7 +107,7 @@ int dg_contents_find(const char *dir, struct dg_contents *out, struct dg_error *
 /* A bundle keeps its languages and, without int8, its type: other options would be recorded, but
  * not true. */
 static int check_options(
-    const struct dg_bundle *b, const struct dg_contents_options *o, struct dg_error *err)
+    const struct dg_bundle *b, const struct dg_convert_to *o, struct dg_error *err)
 {
     static const struct {
         enum dg_type type;
@@ -123,7 +123,7 @@ static int check_options(
                 "its languages",
                 i % 2 ? "target" : "source", given[i % 2], pair[0], pair[1]);
     }
-    for (size_t i = 0; i < sizeof types / sizeof types[0] && !o->int8; i++)
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (o->type == types[i].type && strcmp(dg_bundle_type(b), types[i].name) != 0)
             return dg_error_field(err, DG_EINVAL, "type",
                 "the type is %s, but the bundle's weights are %s, and a bundle is converted to int8 "
@@ -152,7 +152,7 @@ static int copy_files(const char *from_dir, const char *to_dir, struct dg_error 
 }
 
 static int take_bundle(
-    const struct dg_contents *c, const struct dg_contents_options *o, struct dg_error *err)
+    const struct dg_contents *c, const struct dg_convert_to *o, struct dg_error *err)
 {
     struct dg_bundle *b = NULL;
     int rc = dg_bundle_open(c->dir, &b, err);
@@ -160,7 +160,7 @@ static int take_bundle(
         rc = dg_bundle_verify(b, err);
     if (!rc)
         rc = check_options(b, o, err);
-    const bool quantise = !rc && o->int8 && strcmp(dg_bundle_type(b), "int8") != 0;
+    const bool quantise = !rc && o->type == DG_S8 && strcmp(dg_bundle_type(b), "int8") != 0;
     dg_bundle_close(b);
     if (quantise)
         rc = dg_convert_int8(c->dir, o->out, err);
@@ -169,7 +169,7 @@ static int take_bundle(
 
 /* Converts the layouts of OPUS-MT's and HPLT's original models: vocabularies in YAML beside
  * SentencePiece models, or SentencePiece models alone. */
-static int convert_marian(const struct dg_contents *c, const struct dg_contents_options *o,
+static int convert_marian(const struct dg_contents *c, const struct dg_convert_to *o,
     struct dg_convert_marian *m, struct dg_error *err)
 {
     static const char *const patterns[4][3] = {{"*src.vocab.yml", "*.vocab.yml", "*src*.spm"},
@@ -220,32 +220,16 @@ static int convert_ctranslate2(
     return rc;
 }
 
-static int convert_to(const struct dg_contents *c, const struct dg_contents_options *o,
-    const char *out, struct dg_error *err)
+static int convert_to(const struct dg_contents *c, const struct dg_convert_to *o, const char *out,
+    struct dg_error *err)
 {
-    const enum dg_type type = o->int8 ? DG_F32 : o->type;
-    struct dg_convert_marian m = {.source_lang = o->source_lang,
-        .target_lang = o->target_lang,
-        .out = out,
-        .name = o->name,
-        .licence = o->licence,
-        .type = type,
-        .positions = DG_POS_MARIAN,
-        .keep_int8 = o->int8};
-    struct dg_convert_ctranslate2 ct2 = {.source_lang = o->source_lang,
-        .target_lang = o->target_lang,
-        .out = out,
-        .name = o->name,
-        .licence = o->licence,
-        .type = type,
-        .keep_int8 = o->int8};
-    const struct dg_convert_huggingface hf = {.dir = c->dir,
-        .source_lang = o->source_lang,
-        .target_lang = o->target_lang,
-        .out = out,
-        .name = o->name,
-        .licence = o->licence,
-        .type = type};
+    struct dg_convert_to to = *o;
+    to.out = out;
+    to.keep_int8 = o->type == DG_S8;
+    to.type = to.keep_int8 ? DG_F32 : o->type;
+    struct dg_convert_marian m = {.to = to, .positions = DG_POS_MARIAN};
+    struct dg_convert_ctranslate2 ct2 = {.to = to};
+    const struct dg_convert_huggingface hf = {.dir = c->dir, .to = to};
     switch (c->kind) {
     case DG_CONTENTS_BUNDLE: return take_bundle(c, o, err);
     case DG_CONTENTS_ARGOS: return dg_convert_argos(c->dir, &ct2, err);
@@ -258,10 +242,10 @@ static int convert_to(const struct dg_contents *c, const struct dg_contents_opti
 }
 
 int dg_contents_convert(
-    const struct dg_contents *c, const struct dg_contents_options *o, struct dg_error *err)
+    const struct dg_contents *c, const struct dg_convert_to *o, struct dg_error *err)
 {
     char between[4096];
-    if (!o->int8 || c->kind == DG_CONTENTS_BUNDLE || c->kind == DG_CONTENTS_BERGAMOT)
+    if (o->type != DG_S8 || c->kind == DG_CONTENTS_BUNDLE || c->kind == DG_CONTENTS_BERGAMOT)
         return convert_to(c, o, o->out, err);
     if (strlen(o->out) > sizeof between - 8)
         return dg_error_set(err, DG_EINVAL, "the path %.200s... is too long", o->out);

@@ -185,15 +185,14 @@ static int work(void *arg, struct dg_child_report *report, struct dg_error *err)
                  : gather_file(j, &o->files[i], err);
     if (!rc)
         rc = dg_contents_find(folder ? o->files[0].path : j->unpacked, &contents, err);
-    const struct dg_contents_options c = {.source_lang = o->source_lang,
+    const struct dg_convert_to to = {.source_lang = o->source_lang,
         .target_lang = o->target_lang,
+        .out = j->staging,
         .name = o->name,
         .licence = o->licence,
-        .out = j->staging,
-        .int8 = type == DG_S8,
         .type = type};
     if (!rc)
-        rc = dg_contents_convert(&contents, &c, err);
+        rc = dg_contents_convert(&contents, &to, err);
     if (!rc)
         rc = sign(j, err);
     return rc ? rc : o->prove(j->staging, report, err);

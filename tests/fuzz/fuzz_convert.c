@@ -105,13 +105,12 @@ static void make_folder(enum family family, const uint8_t *data, size_t n)
     }
 }
 
-static int convert_marian(enum family family, unsigned options, struct dg_error *err)
+static int convert_marian(
+    enum family family, unsigned options, const struct dg_convert_to *to, struct dg_error *err)
 {
     static char model[160], source[160], target[160], spm[160];
-    struct dg_convert_marian o = {.out = out,
+    struct dg_convert_marian o = {.to = *to,
         .positions = DG_POS_MARIAN,
-        .type = (enum dg_type)(DG_F32 + options % 4 % 3),
-        .keep_int8 = options & KEEP_INT8,
         .input_scales = (options & STORED_SCALES) && !(options & 3)};
     if (family == BERGAMOT)
         return dg_convert_bergamot(in, &o, err);
@@ -123,25 +122,23 @@ static int convert_marian(enum family family, unsigned options, struct dg_error 
     o.source_vocab = source;
     o.target_vocab = options & TWO_VOCABULARIES ? target : NULL;
     o.source_spm = o.target_spm = options & PACKAGE ? spm : NULL;
-    o.source_lang = "en";
-    o.target_lang = "de";
+    o.to.source_lang = "en";
+    o.to.target_lang = "de";
     return dg_convert_marian(&o, err);
 }
 
 static int convert(enum family family, unsigned options, struct dg_error *err)
 {
-    const struct dg_convert_ctranslate2 ct2 = {.dir = in,
-        .source_spm = path_of("source.spm"),
-        .source_lang = family == ARGOS ? NULL : "en",
-        .target_lang = family == ARGOS ? NULL : "de",
-        .out = out,
+    const struct dg_convert_to to = {.out = out,
         .type = (enum dg_type)(DG_F32 + options % 4 % 3),
         .keep_int8 = options & KEEP_INT8};
-    const struct dg_convert_huggingface hf = {
-        .dir = in, .out = out, .type = (enum dg_type)(DG_F32 + options % 4 % 3)};
+    struct dg_convert_ctranslate2 ct2 = {.dir = in, .source_spm = path_of("source.spm"), .to = to};
+    const struct dg_convert_huggingface hf = {.dir = in, .to = to};
+    ct2.to.source_lang = family == ARGOS ? NULL : "en";
+    ct2.to.target_lang = family == ARGOS ? NULL : "de";
     switch (family) {
     case MARIAN:
-    case BERGAMOT: return convert_marian(family, options, err);
+    case BERGAMOT: return convert_marian(family, options, &to, err);
     case CTRANSLATE2: return dg_convert_ctranslate2(&ct2, err);
     case ARGOS:
         return dg_convert_argos(options & PACKAGE ? path_of("package.argosmodel") : in, &ct2, err);

@@ -13,7 +13,7 @@ static inline char *fuzz_small_model(void)
     struct dg_error err = {0};
     snprintf(out, sizeof out, "%s/model", fuzz_dir());
     const struct dg_convert_huggingface o = {
-        .dir = "tests/data/convert/huggingface/learned", .out = out, .type = DG_F32};
+        .dir = "tests/data/convert/huggingface/learned", .to = {.out = out, .type = DG_F32}};
     require(dg_convert_huggingface(&o, &err) == DG_OK);
     return out;
 }

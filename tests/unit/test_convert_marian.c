@@ -21,9 +21,7 @@ static struct dg_convert_marian options(
     return (struct dg_convert_marian){.model = model,
         .source_vocab = source,
         .target_vocab = target,
-        .source_lang = "en",
-        .target_lang = "de",
-        .out = out,
+        .to = {.source_lang = "en", .target_lang = "de", .out = out},
         .positions = DG_POS_MARIAN};
 }
 
@@ -31,7 +29,7 @@ static struct dg_bundle *converted(const struct dg_convert_marian *o, struct dg_
 {
     struct dg_error err = {0};
     struct dg_bundle *b = NULL;
-    if (dg_convert_marian(o, &err) != 0 || dg_bundle_open(o->out, &b, &err) != 0 ||
+    if (dg_convert_marian(o, &err) != 0 || dg_bundle_open(o->to.out, &b, &err) != 0 ||
         dg_bundle_verify(b, &err) != 0 || dg_config_read(dg_bundle_manifest(b), c, &err) != 0)
         fail_msg("%s: %s", o->model, err.message);
     return b;
@@ -66,7 +64,7 @@ static void shared_tables(void **state)
 {
     struct dg_config c;
     struct dg_convert_marian o = options(FOLDER "shared.npz", FIVE, NULL, *state);
-    o.licence = "CC-BY-4.0";
+    o.to.licence = "CC-BY-4.0";
     struct dg_bundle *b = converted(&o, &c);
     check_tensors(b, FOLDER "shared.expected.npz");
     assert_int_equal(c.source_vocab, 5);
@@ -185,13 +183,13 @@ static void texts_of_the_manifest(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct dg_error err = {0};
         struct dg_bundle *b = NULL;
-        o.name = wrong[i].name;
-        o.licence = wrong[i].licence;
-        o.source_lang = wrong[i].source;
-        o.target_lang = wrong[i].target;
+        o.to.name = wrong[i].name;
+        o.to.licence = wrong[i].licence;
+        o.to.source_lang = wrong[i].source;
+        o.to.target_lang = wrong[i].target;
         assert_int_equal(dg_convert_marian(&o, &err), DG_EINVAL);
         assert_string_equal(err.field, wrong[i].field);
-        assert_int_equal(dg_bundle_open(o.out, &b, &err), 0);
+        assert_int_equal(dg_bundle_open(o.to.out, &b, &err), 0);
         assert_int_equal(dg_bundle_verify(b, &err), 0);
         dg_bundle_close(b);
     }
@@ -222,12 +220,12 @@ static void half_precision_storage(void **state)
     struct dg_convert_marian o = options(FOLDER "shared.npz", FIVE, NULL, *state);
     assert_int_equal(dg_npz_open(dg_input_path(FOLDER "shared.expected.npz"), &z, NULL), 0);
     for (int i = 0; i < 2; i++) {
-        o.type = i ? DG_BF16 : DG_F16;
+        o.to.type = i ? DG_BF16 : DG_F16;
         struct dg_bundle *b = converted(&o, &c);
         const struct dg_tensor *t = dg_weights_find(dg_bundle_weights(b), "enc.1.ffn.w1");
         const struct dg_npy *a = dg_npz_find(z, "enc.1.ffn.w1");
         float data[64];
-        assert_int_equal(t->stored[0].type, o.type);
+        assert_int_equal(t->stored[0].type, o.to.type);
         assert_int_equal(dg_npz_read(z, a, data, NULL), 0);
         for (size_t k = 0; k < a->count; k++)
             assert_int_equal(((const uint16_t *)t->stored[0].data)[k],
@@ -248,7 +246,7 @@ static void expect_failure(
     if (rc != code || strcmp(err.field, field) != 0 || !strstr(err.message, message))
         fail_msg("%s: %d, field \"%s\", \"%s\"; expected %d, \"%s\", \"%s\"", o->model, rc,
             err.field, err.message, code, field, message);
-    snprintf(path, sizeof path, "%s/manifest.json", o->out);
+    snprintf(path, sizeof path, "%s/manifest.json", o->to.out);
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
@@ -268,14 +266,14 @@ static void broken_models_are_refused(void **state)
     o.positions = DG_POS_PAPER;
     expect_failure(&o, DG_EINVAL, "positions", "marian or halves");
     o.positions = DG_POS_MARIAN;
-    o.type = DG_S8;
+    o.to.type = DG_S8;
     expect_failure(&o, DG_EINVAL, "type", "f32, f16 or bf16");
-    o.type = DG_F32;
-    o.source_lang = "e n";
+    o.to.type = DG_F32;
+    o.to.source_lang = "e n";
     expect_failure(&o, DG_EINVAL, "source_lang", "language tag");
-    o.source_lang = NULL;
+    o.to.source_lang = NULL;
     expect_failure(&o, DG_EINVAL, "source_lang", "is missing");
-    o.source_lang = "en";
+    o.to.source_lang = "en";
     o.source_spm = FIVE;
     o.target_spm = NULL;
     expect_failure(&o, DG_EINVAL, "spm", "only the source side");
@@ -311,7 +309,7 @@ static void failure_removes_the_old_manifest_only_late(void **state)
     assert_int_equal(dg_convert_marian(&o, &err), DG_EFORMAT);
     assert_string_equal(err.field, "encoder_l2_ffn_W2");
     expect_whole(*state);
-    snprintf(path, sizeof path, "%s/joint.vocab", o.out);
+    snprintf(path, sizeof path, "%s/joint.vocab", o.to.out);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkdir(path, 0755), 0);
     o = options(FOLDER "shared.npz", FIVE, NULL, *state);

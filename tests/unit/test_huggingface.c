@@ -100,7 +100,7 @@ static void copy_with(const struct dirs *d, const char *name, const char *from, 
 
 static int convert(const struct dirs *d, struct dg_error *err)
 {
-    struct dg_convert_huggingface o = {.dir = d->in, .out = d->out, .name = "changed"};
+    struct dg_convert_huggingface o = {.dir = d->in, .to = {.out = d->out, .name = "changed"}};
     return dg_convert_huggingface(&o, err);
 }
 
@@ -325,17 +325,18 @@ static void other_weights_are_checked(void **state)
 static void arguments_are_checked(void **state)
 {
     const struct dirs *d = *state;
-    struct dg_convert_huggingface o = {.dir = FOLDER, .out = d->out, .source_lang = "en,,de"};
+    struct dg_convert_huggingface o = {
+        .dir = FOLDER, .to = {.out = d->out, .source_lang = "en,,de"}};
     struct dg_error err = {0};
     assert_int_equal(dg_convert_huggingface(&o, &err), DG_EINVAL);
     assert_string_equal(err.field, "--source-lang");
-    o.source_lang = "en,EN";
+    o.to.source_lang = "en,EN";
     assert_int_equal(dg_convert_huggingface(&o, NULL), DG_EINVAL);
-    o.source_lang = "en";
-    o.type = DG_S8;
+    o.to.source_lang = "en";
+    o.to.type = DG_S8;
     assert_int_equal(dg_convert_huggingface(&o, NULL), DG_EINVAL);
-    o.type = DG_F32;
-    o.out = NULL;
+    o.to.type = DG_F32;
+    o.to.out = NULL;
     assert_int_equal(dg_convert_huggingface(&o, NULL), DG_EINVAL);
 }
 

@@ -61,7 +61,7 @@ ROOMS = {
     "text": ["text/icu", "text/utf8", "text/scan", "text/language", "text/bullet", "text/columns", "text/boundary", "text/sentence_breaks", "text/line_breaks", "text/split", "text/split_long", "text/address", "text/amount", "text/code_number", "text/emoticon", "text/identifier", "text/placeholder_word", "text/placeholder", "text/placeholder_program", "text/alphabet", "text/foreign", "text/language_code", "text/words", "text/clock", "text/number_words", "text/numbers", "text/spelt_numbers", "text/protected", "text/glossary", "text/message_pattern", "text/format",
              "text/tree", "text/detect"],
     "translate": ["translate/layout", "translate/translate", "translate/picture"],
-    "convert": ["convert/input", "convert/npz", "convert/yaml", "convert/safetensors", "convert/language", "convert/vocab",
+    "convert": ["convert/to", "convert/input", "convert/npz", "convert/yaml", "convert/safetensors", "convert/language", "convert/vocab",
                 "convert/output", "convert/tags", "convert/int8", "convert/marian", "convert/bergamot", "convert/ctranslate2", "convert/pickle", "convert/huggingface", "convert/pull"],
     "server": ["server/build", "server/config", "server/histogram", "server/history", "server/metrics_names", "server/metrics", "server/process", "server/http", "server/access", "server/glossaries", "server/models",
                "server/schedule", "server/app", "server/request", "server/uploads", "server/api", "server/certificate", "server/action", "server/service", "server/main"],
