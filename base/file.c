@@ -37,31 +37,6 @@ static int open_read(const char *path, struct stat *st, struct dg_error *err)
     return rc ? rc : fd;
 }
 
-int dg_file_map(const char *path, struct dg_map *out, struct dg_error *err)
-{
-    struct stat st;
-    memset(out, 0, sizeof *out);
-    int fd = open_read(path, &st, err);
-    if (fd < 0)
-        return fd;
-    int rc = 0;
-    if (!S_ISREG(st.st_mode)) {
-        rc = dg_error_set(err, DG_EIO, "cannot map %s: it is not a regular file", path);
-    } else if (st.st_size == 0) {
-        out->data = (const unsigned char *)""; /* mmap refuses a length of 0 */
-    } else {
-        void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-        if (p == MAP_FAILED) {
-            rc = dg_file_fail(err, "map", path);
-        } else {
-            out->data = p;
-            out->size = (size_t)st.st_size;
-        }
-    }
-    close(fd);
-    return rc;
-}
-
 /* Read exactly n bytes and check that the file ends there. */
 static int read_whole(int fd, const char *path, unsigned char *to, size_t n, struct dg_error *err)
 {
@@ -82,36 +57,47 @@ static int read_whole(int fd, const char *path, unsigned char *to, size_t n, str
     }
 }
 
-int dg_file_load(const char *path, struct dg_map *out, struct dg_error *err)
+/* Map the file, or with `load` read it. */
+static int map(const char *path, bool load, struct dg_map *out, struct dg_error *err)
 {
     struct stat st;
     memset(out, 0, sizeof *out);
     int fd = open_read(path, &st, err);
     if (fd < 0)
         return fd;
+    const size_t n = (size_t)st.st_size;
     int rc = 0;
-    void *p = NULL;
     if (!S_ISREG(st.st_mode)) {
-        rc = dg_error_set(err, DG_EIO, "cannot load %s: it is not a regular file", path);
-    } else if (st.st_size == 0) {
-        out->data = (const unsigned char *)"";
+        rc = dg_error_set(
+            err, DG_EIO, "cannot %s %s: it is not a regular file", load ? "load" : "map", path);
+    } else if (n == 0) {
+        out->data = (const unsigned char *)""; /* mmap refuses a length of 0 */
     } else {
-        p = mmap(
-            NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void *p = load ? mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                       : mmap(NULL, n, PROT_READ, MAP_SHARED, fd, 0);
 #ifdef MADV_HUGEPAGE
-        if (p != MAP_FAILED)
-            madvise(p, (size_t)st.st_size, MADV_HUGEPAGE); /* a hint: refusal is fine */
+        if (load && p != MAP_FAILED)
+            madvise(p, n, MADV_HUGEPAGE); /* a hint: refusal is fine */
 #endif
-        rc = p == MAP_FAILED ? dg_file_fail(err, "take memory for", path)
-                             : read_whole(fd, path, p, (size_t)st.st_size, err);
-        if (rc && p != MAP_FAILED)
-            munmap(p, (size_t)st.st_size);
+        if (p == MAP_FAILED)
+            rc = dg_file_fail(err, load ? "take memory for" : "map", path);
+        else if (load && (rc = read_whole(fd, path, p, n, err)))
+            munmap(p, n);
+        if (!rc)
+            *out = (struct dg_map){.data = p, .size = n, .loaded = load};
     }
     close(fd);
-    if (rc || !p)
-        return rc;
-    *out = (struct dg_map){.data = p, .size = (size_t)st.st_size, .loaded = true};
-    return 0;
+    return rc;
+}
+
+int dg_file_map(const char *path, struct dg_map *out, struct dg_error *err)
+{
+    return map(path, false, out, err);
+}
+
+int dg_file_load(const char *path, struct dg_map *out, struct dg_error *err)
+{
+    return map(path, true, out, err);
 }
 
 void dg_file_unmap(struct dg_map *map)
