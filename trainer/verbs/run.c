@@ -85,21 +85,26 @@ static int train(struct dg_run_options *o, struct dg_error *err)
     return rc;
 }
 
-int dg_verb_run(const struct dg_args *a, struct dg_error *err)
+static struct dg_run_options options_of(const struct dg_args *a, const char *dir)
 {
-    struct dg_recipe *r = NULL;
-    int rc = check_device(a, err);
-    if (!rc)
-        rc = dg_verb_load_recipe(a, &r, err);
-    struct dg_run_options o = {.dir = a->out,
+    return (struct dg_run_options){.dir = dir,
         .prepared = a->prepared,
-        .recipe = r,
         .quiet = a->quiet,
         .no_scores = a->no_scores,
         .tensorboard = a->tensorboard,
         .device = a->device,
         .precision = a->precision,
         .stop = dg_stop_flag()};
+}
+
+int dg_verb_run(const struct dg_args *a, struct dg_error *err)
+{
+    struct dg_recipe *r = NULL;
+    int rc = check_device(a, err);
+    if (!rc)
+        rc = dg_verb_load_recipe(a, &r, err);
+    struct dg_run_options o = options_of(a, a->out);
+    o.recipe = r;
     dg_stop_watch();
     if (!rc)
         rc = train(&o, err);
@@ -110,17 +115,10 @@ int dg_verb_run(const struct dg_args *a, struct dg_error *err)
 int dg_verb_resume(const struct dg_args *a, struct dg_error *err)
 {
     int rc = check_device(a, err);
-    struct dg_run_options o = {.dir = a->words[0],
-        .prepared = a->prepared,
-        .settings = a->settings.items,
-        .n_settings = a->settings.n,
-        .resume = true,
-        .quiet = a->quiet,
-        .no_scores = a->no_scores,
-        .tensorboard = a->tensorboard,
-        .device = a->device,
-        .precision = a->precision,
-        .stop = dg_stop_flag()};
+    struct dg_run_options o = options_of(a, a->words[0]);
+    o.settings = a->settings.items;
+    o.n_settings = a->settings.n;
+    o.resume = true;
     dg_stop_watch();
     return rc ? rc : train(&o, err);
 }
@@ -131,12 +129,8 @@ int dg_verb_plan(const struct dg_args *a, struct dg_error *err)
     struct dg_buffer text;
     dg_buffer_init(&text);
     int rc = dg_verb_load_recipe(a, &r, err);
-    struct dg_run_options o = {.dir = a->out,
-        .prepared = a->prepared,
-        .recipe = r,
-        .quiet = a->quiet,
-        .device = a->device,
-        .precision = a->precision};
+    struct dg_run_options o = options_of(a, a->out);
+    o.recipe = r;
     if (!rc)
         rc = check_device(a, err);
     if (!rc)
