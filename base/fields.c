@@ -315,11 +315,11 @@ int dg_fields_from_environment(
 
 int dg_fields_check(const struct dg_fields *t, const char *where, struct dg_error *err)
 {
-    char name[128];
+    char name[DG_JSON_NAME];
     for (size_t i = 0; i < t->n; i++) {
         const struct dg_field *f = &t->rows[i];
         if (f->kind == DG_FIELD_WORD && !word_at(f, dg_field_whole(f, t->out))) {
-            snprintf(name, sizeof name, "%s%s%s", where ? where : "", where ? "." : "", f->name);
+            dg_json_name(name, where, f->name);
             return dg_error_field(err, DG_EINVAL, name, "%s is %lld, which is none of its words",
                 name, (long long)dg_field_whole(f, t->out));
         }
@@ -329,7 +329,7 @@ int dg_fields_check(const struct dg_fields *t, const char *where, struct dg_erro
                                              : dg_field_real(f, t->out);
         if (!number || (v >= f->min && v <= f->max))
             continue;
-        snprintf(name, sizeof name, "%s%s%s", where ? where : "", where ? "." : "", f->name);
+        dg_json_name(name, where, f->name);
         return dg_error_field(
             err, DG_EINVAL, name, "%s is %.9g, must be from %.9g to %.9g", name, v, f->min, f->max);
     }

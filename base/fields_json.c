@@ -5,17 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_BYTES 128
-
-/* "where.key" */
-static const char *full_name(char out[NAME_BYTES], const char *where, const char *key)
-{
-    bool both = where && where[0];
-    snprintf(out, NAME_BYTES, "%s%s%s", both ? where : "", both ? "." : "", key);
-    dg_error_trim_utf8(out);
-    return out;
-}
-
 /* Checks the JSON type with JSON's own messages, then parses the value as text like any other
  * source. */
 static int read_field(const struct dg_field *f, const char *where, const char *key,
@@ -23,7 +12,7 @@ static int read_field(const struct dg_field *f, const char *where, const char *k
 {
     const int64_t min = dg_field_bound(f->min), max = dg_field_bound(f->max);
     const char *text = NULL;
-    char name[NAME_BYTES], number[40];
+    char name[DG_JSON_NAME], number[40];
     int64_t i = 0;
     double d = 0;
     bool yes = false;
@@ -53,12 +42,12 @@ static int read_field(const struct dg_field *f, const char *where, const char *k
     case DG_FIELD_TEXT:
     case DG_FIELD_CUSTOM: rc = dg_json_field_string(o, where, key, &text, err); break;
     case DG_FIELD_OTHER:
-        full_name(name, where, key);
+        dg_json_name(name, where, key);
         return f->read ? f->read(name, dg_json_get(o, key), out, err) : DG_OK;
     case DG_FIELD_MARK:
     case DG_FIELD_LIST: return DG_OK;
     }
-    return rc ? rc : dg_field_set(f, full_name(name, where, key), text, out, err);
+    return rc ? rc : dg_field_set(f, dg_json_name(name, where, key), text, out, err);
 }
 
 /* Sets *key to the key under which `o` has the field, or to NULL. DG_EINVAL: a required field is
@@ -66,13 +55,13 @@ static int read_field(const struct dg_field *f, const char *where, const char *k
 static int find_key(const struct dg_field *f, const char *where, const struct dg_json *o,
     const char **key, struct dg_error *err)
 {
-    char name[NAME_BYTES];
+    char name[DG_JSON_NAME];
     bool now = dg_json_get(o, f->name) != NULL;
     bool before = f->old && dg_json_get(o, f->old) != NULL;
     *key = now ? f->name : before ? f->old : NULL;
     if (*key ? !(now && before) : !(f->flags & DG_FIELD_REQUIRED))
         return DG_OK; /* before the name is written: most fields are not there */
-    full_name(name, where, f->name);
+    dg_json_name(name, where, f->name);
     if (*key)
         return dg_error_field(
             err, DG_EINVAL, name, "%s and %s are the same field: give one", name, f->old);
@@ -83,14 +72,14 @@ static int check_keys(
     const struct dg_fields *t, const char *where, const struct dg_json *o, struct dg_error *err)
 {
     static const char *const none[] = {NULL};
-    char name[NAME_BYTES];
+    char name[DG_JSON_NAME];
     if (o && dg_json_typeof(o) != DG_JSON_OBJECT)
         return dg_json_only(o, where, none, err);
     for (const char *key = dg_json_next_key(o, NULL); key; key = dg_json_next_key(o, key)) {
         size_t i = dg_fields_find(t, key);
         if (i < t->n && t->rows[i].kind != DG_FIELD_MARK)
             continue;
-        full_name(name, where, key);
+        dg_json_name(name, where, key);
         return dg_error_field(err, DG_EINVAL, name, "unknown field %s", name);
     }
     return DG_OK;
@@ -200,8 +189,8 @@ static void describe(const struct dg_field *f, const char *where, struct dg_json
     struct dg_json *o = dg_json_new_object(), *words = dg_json_new_array();
     const char *type = type_of(f);
     const bool number = strcmp(type, "integer") == 0 || strcmp(type, "number") == 0;
-    char name[NAME_BYTES];
-    dg_json_set_string(o, "name", full_name(name, where, f->name));
+    char name[DG_JSON_NAME];
+    dg_json_set_string(o, "name", dg_json_name(name, where, f->name));
     dg_json_set_string(o, "type", type);
     if (number && isfinite(f->min))
         dg_json_set_take(o, "minimum", bound_of(f, f->min));

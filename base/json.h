@@ -73,6 +73,9 @@ int dg_json_field_number(const struct dg_json *o, const char *where, const char 
     double max, double *out, struct dg_error *err);
 int dg_json_field_bool(
     const struct dg_json *o, const char *where, const char *key, bool *out, struct dg_error *err);
+/* Write such a field's name, "where.key", or the one of them that is given, to `out`; return it. */
+enum { DG_JSON_NAME = 128 };
+const char *dg_json_name(char out[DG_JSON_NAME], const char *where, const char *key);
 /* DG_EINVAL naming the first key of `o` that is not in the NULL-ended list. */
 int dg_json_only(
     const struct dg_json *o, const char *where, const char *const *allowed, struct dg_error *err);

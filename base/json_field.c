@@ -4,13 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_BYTES 128
-
-/* "where.key", or the one of them that is given. */
-static const char *full_name(char *out, const char *where, const char *key)
+const char *dg_json_name(char out[DG_JSON_NAME], const char *where, const char *key)
 {
     bool both = where && where[0] && key && key[0];
-    snprintf(out, NAME_BYTES, "%s%s%s", where ? where : "", both ? "." : "", key ? key : "");
+    snprintf(out, DG_JSON_NAME, "%s%s%s", where ? where : "", both ? "." : "", key ? key : "");
     dg_error_trim_utf8(out);
     return out;
 }
@@ -27,10 +24,10 @@ static int wrong(
 static int lookup(const struct dg_json *o, const char *where, const char *key,
     const struct dg_json **v, struct dg_error *err)
 {
-    char name[NAME_BYTES];
+    char name[DG_JSON_NAME];
     *v = NULL;
     if (o && dg_json_typeof(o) != DG_JSON_OBJECT)
-        return wrong(o, full_name(name, where, NULL), "an object", err);
+        return wrong(o, dg_json_name(name, where, NULL), "an object", err);
     *v = dg_json_get(o, key);
     return 0;
 }
@@ -38,12 +35,12 @@ static int lookup(const struct dg_json *o, const char *where, const char *key,
 int dg_json_field_string(const struct dg_json *o, const char *where, const char *key,
     const char **out, struct dg_error *err)
 {
-    char name[NAME_BYTES];
+    char name[DG_JSON_NAME];
     const struct dg_json *v;
     int rc = lookup(o, where, key, &v, err);
     if (rc || !v)
         return rc;
-    full_name(name, where, key);
+    dg_json_name(name, where, key);
     if (dg_json_typeof(v) != DG_JSON_STRING)
         return wrong(v, name, "a string", err);
     const char *s = dg_json_string(v, NULL);
@@ -70,12 +67,12 @@ static int out_of_range(
 int dg_json_field_int(const struct dg_json *o, const char *where, const char *key, int64_t min,
     int64_t max, int64_t *out, struct dg_error *err)
 {
-    char name[NAME_BYTES], value[32], low[32], high[32];
+    char name[DG_JSON_NAME], value[32], low[32], high[32];
     const struct dg_json *v;
     int rc = lookup(o, where, key, &v, err);
     if (rc || !v)
         return rc;
-    full_name(name, where, key);
+    dg_json_name(name, where, key);
     double number = dg_json_number(v);
     int64_t i = dg_json_int(v);
     if (dg_json_typeof(v) == DG_JSON_REAL && number == floor(number) && fabs(number) <= 0x1p53)
@@ -96,12 +93,12 @@ int dg_json_field_int(const struct dg_json *o, const char *where, const char *ke
 int dg_json_field_number(const struct dg_json *o, const char *where, const char *key, double min,
     double max, double *out, struct dg_error *err)
 {
-    char name[NAME_BYTES], value[32], low[32], high[32];
+    char name[DG_JSON_NAME], value[32], low[32], high[32];
     const struct dg_json *v;
     int rc = lookup(o, where, key, &v, err);
     if (rc || !v)
         return rc;
-    full_name(name, where, key);
+    dg_json_name(name, where, key);
     if (dg_json_typeof(v) != DG_JSON_INT && dg_json_typeof(v) != DG_JSON_REAL)
         return wrong(v, name, "a number", err);
     double number = dg_json_number(v);
@@ -118,13 +115,13 @@ int dg_json_field_number(const struct dg_json *o, const char *where, const char 
 int dg_json_field_bool(
     const struct dg_json *o, const char *where, const char *key, bool *out, struct dg_error *err)
 {
-    char name[NAME_BYTES];
+    char name[DG_JSON_NAME];
     const struct dg_json *v;
     int rc = lookup(o, where, key, &v, err);
     if (rc || !v)
         return rc;
     if (dg_json_typeof(v) != DG_JSON_BOOL)
-        return wrong(v, full_name(name, where, key), "true or false", err);
+        return wrong(v, dg_json_name(name, where, key), "true or false", err);
     *out = dg_json_bool(v);
     return 0;
 }
@@ -140,12 +137,12 @@ static bool listed(const char *key, const char *const *allowed)
 int dg_json_only(
     const struct dg_json *o, const char *where, const char *const *allowed, struct dg_error *err)
 {
-    char name[NAME_BYTES];
+    char name[DG_JSON_NAME];
     if (o && dg_json_typeof(o) != DG_JSON_OBJECT)
-        return wrong(o, full_name(name, where, NULL), "an object", err);
+        return wrong(o, dg_json_name(name, where, NULL), "an object", err);
     for (const char *key = dg_json_next_key(o, NULL); key; key = dg_json_next_key(o, key))
         if (!listed(key, allowed)) {
-            full_name(name, where, key);
+            dg_json_name(name, where, key);
             return dg_error_field(err, DG_EINVAL, name, "unknown field %s", name);
         }
     return 0;
