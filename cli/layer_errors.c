@@ -4,15 +4,14 @@
 #include "cli/layer_errors.h"
 
 #include "base/alloc.h"
+#include "cli/lines.h"
 #include "kernels/cpu/cpu.h"
 #include "model/model.h"
 #include "translate/translate.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The twin's struct dg_weight pointers point to this. */
 struct pair {
@@ -33,8 +32,6 @@ struct twin {
     /* [2,n_y8] fp32 and int8 outputs */
     float *host;
     size_t n_y8;
-    /* out of memory in the middle of a step */
-    bool failed;
 };
 
 static struct twin *twin_of(struct dg_backend *be)
@@ -136,21 +133,14 @@ static void twin_embed(struct dg_backend *be, const struct dg_embed *op, struct 
 }
 
 /* Make room for n fp32 outputs and n int8 outputs. */
-static bool reserve(struct twin *t, size_t n)
+static void reserve(struct twin *t, size_t n)
 {
     if (n <= t->n_y8)
-        return true;
+        return;
     t->cpu->ops->buf_free(t->cpu, t->y8);
-    free(t->host);
-    t->y8 = NULL;
-    t->n_y8 = 0;
-    t->host = malloc(2 * n * sizeof *t->host);
-    if (!t->host || t->cpu->ops->buf_new(t->cpu, n, &t->y8, NULL)) {
-        t->failed = true;
-        return false;
-    }
+    t->host = dg_alloc_more(t->host, 2 * n, sizeof *t->host, "a layer's outputs");
+    dg_alloc_check(!t->cpu->ops->buf_new(t->cpu, n, &t->y8, NULL), "a layer's outputs");
     t->n_y8 = n;
-    return true;
 }
 
 static void compare(struct twin *t, const struct pair *p, struct dg_rows y, size_t M)
@@ -176,8 +166,9 @@ static void twin_linear(
     inner.bias = own(op->bias);
     inner.w = p->own;
     t->cpu->ops->linear(t->cpu, &inner, x, y, M);
-    if (!p->int8 || !reserve(t, M * p->N))
+    if (!p->int8)
         return;
+    reserve(t, M * p->N);
     inner.w = p->int8;
     inner.pre = (struct dg_rows){0};
     t->cpu->ops->linear(t->cpu, &inner, x, (struct dg_rows){t->y8, 0, p->N}, M);
@@ -258,8 +249,8 @@ static void twin_close(struct twin *t)
 }
 
 /* Run every sentence of a line through the engine, and discard the results. */
-static int translate_line(struct twin *t, const struct dg_translator *tr, struct dg_engine *e,
-    const char *line, size_t n, struct dg_error *err)
+static int translate_line(const struct dg_translator *tr, struct dg_engine *e, const char *line,
+    size_t n, struct dg_error *err)
 {
     /* A bundle without SentencePiece takes tokens. */
     struct dg_translate_options o = {
@@ -276,30 +267,25 @@ static int translate_line(struct twin *t, const struct dg_translator *tr, struct
             dg_engine_release(e, r);
     }
     dg_job_free(job);
-    dg_alloc_check(!t->failed, "a layer's outputs");
     return rc;
 }
 
 static int run_sentences(
-    struct twin *t, const struct dg_translator *tr, const char *path, struct dg_error *err)
+    struct twin *t, const struct dg_translator *tr, char *path, struct dg_error *err)
 {
     struct dg_engine *e = NULL;
-    char *line = NULL;
-    size_t cap = 0, lines = 0;
-    FILE *f = fopen(path, "r");
-    int rc = f ? dg_engine_open(dg_translator_model(tr), &t->base, NULL, &e, err)
-               : dg_error_set(err, DG_EIO, "%s: %s", path, strerror(errno));
-    for (ssize_t n; !rc && (n = getline(&line, &cap, f)) >= 0; lines++)
-        rc = translate_line(
-            t, tr, e, line, n && line[n - 1] == '\n' ? (size_t)n - 1 : (size_t)n, err);
-    if (!rc && ferror(f))
-        rc = dg_error_set(err, DG_EIO, "%s cannot be read: %s", path, strerror(errno));
-    if (!rc && !lines)
+    struct dg_lines *lines = NULL;
+    const char *line = "";
+    size_t n, done = 0;
+    int rc = dg_lines_open(&path, 1, &lines, err);
+    if (!rc)
+        rc = dg_engine_open(dg_translator_model(tr), &t->base, NULL, &e, err);
+    for (; !rc && !(rc = dg_lines_next(lines, true, &line, &n, err)) && line; done++)
+        rc = translate_line(tr, e, line, n, err);
+    if (!rc && !done)
         rc = dg_error_set(err, DG_EINVAL, "%s holds no sentence", path);
-    free(line);
     dg_engine_close(e);
-    if (f)
-        fclose(f);
+    dg_lines_close(lines);
     return rc;
 }
 
@@ -310,23 +296,19 @@ static int run_random(struct twin *t, const struct pair *p, struct dg_error *err
     uint64_t state = 1;
     struct dg_rows x = {.ld = p->K}, y = {.ld = p->N};
     float *rows = dg_alloc(ROWS * p->K, sizeof *rows, "random rows");
-    int rc = 0;
-    for (size_t i = 0; i < ROWS * p->K && !rc; i++) {
+    for (size_t i = 0; i < ROWS * p->K; i++) {
         for (int j = 0; j < 12; j++) {
             state = state * 6364136223846793005u + 1442695040888963407u;
             rows[i] += (float)(state >> 40) * 0x1p-24f - 0.5f;
         }
     }
-    if (!rc)
-        rc = t->cpu->ops->buf_new(t->cpu, ROWS * p->K, &x.buf, err);
+    int rc = t->cpu->ops->buf_new(t->cpu, ROWS * p->K, &x.buf, err);
     if (!rc)
         rc = t->cpu->ops->buf_new(t->cpu, ROWS * p->N, &y.buf, err);
     if (!rc) {
         struct dg_linear op = {.w = (const struct dg_weight *)(const void *)p};
         t->cpu->ops->write(t->cpu, rows, x, ROWS, p->K);
         t->ops.linear(&t->base, &op, x, y, ROWS);
-        if (t->failed)
-            rc = dg_error_set(err, DG_ENOMEM, "no memory for a layer's outputs");
     }
     t->cpu->ops->buf_free(t->cpu, x.buf);
     t->cpu->ops->buf_free(t->cpu, y.buf);
@@ -349,12 +331,12 @@ static int run_matrices(struct twin *t, const struct dg_weights *before, struct 
         rc = t->ops.weight_new(&t->base, &spec, &pair, err);
         if (!rc)
             rc = run_random(t, pair_of(pair), err);
-        t->ops.weight_free(&t->base, rc ? NULL : pair);
+        t->ops.weight_free(&t->base, pair);
     }
     return rc;
 }
 
-int dg_layer_errors_measure(const char *bundle, const char *quantised, const char *sentences,
+int dg_layer_errors_measure(const char *bundle, const char *quantised, char *sentences,
     struct dg_layer_errors *out, struct dg_error *err)
 {
     struct twin t = {.errors = out};

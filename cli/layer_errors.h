@@ -21,7 +21,7 @@ struct dg_layer_errors {
 };
 
 /* Compare `bundle` with `quantised`, which was made from it. sentences NULL: random rows. */
-int dg_layer_errors_measure(const char *bundle, const char *quantised, const char *sentences,
+int dg_layer_errors_measure(const char *bundle, const char *quantised, char *sentences,
     struct dg_layer_errors *out, struct dg_error *err);
 void dg_layer_errors_free(struct dg_layer_errors *e);
 

@@ -14,7 +14,7 @@
 
 struct quantize {
     struct dg_quantize o;
-    const char *sentences;
+    char *sentences;
     bool report;
     int64_t worst;
     struct dg_config config;

@@ -79,6 +79,17 @@ def test_the_report_lists_the_worst_layers(toy, tmp_path, on):
     assert table[6].startswith("mean")
 
 
+def test_a_byte_order_mark_is_no_part_of_the_sentences(toy, tmp_path):
+    piece = open(os.path.join(toy, "joint.vocab"), encoding="utf8").read().split("\n")[2]
+    reports = []
+    for encoding in "utf-8", "utf-8-sig":
+        sentences = tmp_path / encoding
+        sentences.write_text(piece + "\n", encoding=encoding)
+        report = dragoman("quantize", toy, "--out", str(tmp_path / f"int8-{encoding}"), "--sentences", str(sentences))
+        reports.append(report[report.index("tensor "):])
+    assert reports[0] == reports[1]
+
+
 def test_a_student_is_reported_too(tmp_path):
     """The report works for an SSRU decoder, too."""
     data, sentences = os.path.join("tests", "data", "convert", "pymarian"), tmp_path / "sentences.txt"
