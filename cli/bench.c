@@ -7,9 +7,9 @@
 #include "cli/cli.h"
 #include "cli/decode_options.h"
 #include "cli/json_line.h"
+#include "cli/lines.h"
 #include "translate/search_fields.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 struct bench {
     struct dg_decode_options o;
     struct dg_session session;
-    const char *path;
+    char *path;
     /* 1: throughput mode; 0: latency mode */
     int throughput;
     int64_t length, reps;
@@ -26,6 +26,9 @@ struct bench {
     /* [n] tokens separated by spaces */
     char **sentences;
     size_t n, cap;
+    /* latency: the first in_cut tokens of the next sentence */
+    struct dg_buffer cut;
+    int64_t in_cut;
 };
 
 static const char *const modes[] = {"latency", "throughput", NULL};
@@ -54,49 +57,37 @@ static void add_sentence(struct bench *b, const char *s)
 }
 
 /* Sentences for latency mode: all tokens of the file in a row, cut after every src_len. */
-static void cut_sentences(struct bench *b, FILE *f)
+static void cut_line(struct bench *b, char *line)
 {
-    struct dg_buffer cut;
-    char *line = NULL;
-    size_t cap = 0, in_cut = 0;
-    dg_buffer_init(&cut);
-    while ((int64_t)b->n < b->count && getline(&line, &cap, f) >= 0) {
-        char *save = NULL;
-        for (char *w = strtok_r(line, " \t\r\n", &save); w && (int64_t)b->n < b->count;
-             w = strtok_r(NULL, " \t\r\n", &save)) {
-            dg_buffer_addf(&cut, "%s%s", in_cut ? " " : "", w);
-            dg_alloc_check(!cut.failed, "a sentence");
-            if (++in_cut == (size_t)b->src_len) {
-                add_sentence(b, cut.data);
-                dg_buffer_reset(&cut);
-                in_cut = 0;
-            }
+    char *save = NULL;
+    for (char *w = strtok_r(line, " \t\r", &save); w && (int64_t)b->n < b->count;
+         w = strtok_r(NULL, " \t\r", &save)) {
+        dg_buffer_addf(&b->cut, "%s%s", b->in_cut ? " " : "", w);
+        dg_alloc_check(!b->cut.failed, "a sentence");
+        if (++b->in_cut == b->src_len) {
+            add_sentence(b, b->cut.data);
+            dg_buffer_reset(&b->cut);
+            b->in_cut = 0;
         }
     }
-    dg_buffer_deinit(&cut);
-    free(line);
 }
 
 static int read_sentences(struct bench *b, struct dg_error *err)
 {
-    FILE *f = fopen(b->path, "r");
-    if (!f)
-        return dg_error_set(err, DG_EIO, "%s: %s", b->path, strerror(errno));
-    int rc = 0;
-    if (b->throughput) {
-        char *line = NULL;
-        size_t cap = 0;
-        while (getline(&line, &cap, f) >= 0) {
-            line[strcspn(line, "\n")] = '\0';
+    struct dg_lines *lines = NULL;
+    const char *text = "";
+    size_t n;
+    int rc = dg_lines_open(&b->path, 1, &lines, err);
+    while (!rc && (b->throughput || (int64_t)b->n < b->count) &&
+           !(rc = dg_lines_next(lines, true, &text, &n, err)) && text) {
+        char *line = dg_alloc_print("%.*s", (int)n, text);
+        if (b->throughput)
             add_sentence(b, line);
-        }
+        else
+            cut_line(b, line);
         free(line);
-    } else {
-        cut_sentences(b, f);
     }
-    if (ferror(f))
-        rc = dg_error_set(err, DG_EIO, "%s cannot be read: %s", b->path, strerror(errno));
-    fclose(f);
+    dg_lines_close(lines);
     if (!rc && !b->n)
         rc = dg_error_set(err, DG_EINVAL, "%s: too few tokens for one sentence", b->path);
     return rc;
@@ -243,5 +234,6 @@ int dg_cli_bench(int argc, char **argv)
     for (size_t i = 0; i < b.n; i++)
         free(b.sentences[i]);
     free(b.sentences);
+    dg_buffer_deinit(&b.cut);
     return rc ? dg_cli_fail("bench", &err) : 0;
 }
