@@ -16,6 +16,12 @@ char *dg_file_join(const char *dir, const char *name)
     return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
 }
 
+bool dg_file_ends_in(const char *path, const char *ending)
+{
+    const size_t n = strlen(path), m = strlen(ending);
+    return n >= m && strcmp(path + n - m, ending) == 0;
+}
+
 int dg_file_fail(struct dg_error *err, const char *what, const char *path)
 {
     int code = errno == ENOENT ? DG_ENOTFOUND : errno == ENOMEM ? DG_ENOMEM : DG_EIO;

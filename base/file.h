@@ -61,6 +61,7 @@ void dg_file_drop_unfinished(const char *dir);
 
 /* "dir/name". Caller frees; NULL on out of memory. */
 char *dg_file_join(const char *dir, const char *name);
+bool dg_file_ends_in(const char *path, const char *ending);
 
 /* mkdir -p. */
 int dg_file_make_dir(const char *path, struct dg_error *err);

@@ -10,15 +10,9 @@
 
 #define REFUSE(...) dg_error_field(err, DG_EFORMAT, "vocab", __VA_ARGS__)
 
-static bool ends_in(const char *path, const char *ending)
-{
-    size_t n = strlen(path), m = strlen(ending);
-    return n > m && strcmp(path + n - m, ending) == 0;
-}
-
 bool dg_marian_vocab_is_spm(const char *path)
 {
-    return ends_in(path, ".spm");
+    return dg_file_ends_in(path, ".spm");
 }
 
 /* Store one entry "piece: id"; ids from v->size on are left out, as in Marian. */
@@ -111,7 +105,7 @@ int dg_convert_vocab_load_marian(
     const char *path, uint32_t size, struct dg_convert_vocab *v, struct dg_error *err)
 {
     int rc = dg_convert_vocab_init(v, size, err);
-    if (!rc && (ends_in(path, ".yml") || ends_in(path, ".yaml")))
+    if (!rc && (dg_file_ends_in(path, ".yml") || dg_file_ends_in(path, ".yaml")))
         rc = load_yaml(path, v, err);
     else if (!rc && dg_marian_vocab_is_spm(path))
         rc = load_spm(path, v, err);

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MAX_FILES = 1000 };
 
@@ -28,12 +27,6 @@ struct dg_tensor_set {
     size_t n;
     struct dg_json *index;
 };
-
-static bool ends_in(const char *s, const char *ending)
-{
-    size_t n = strlen(s), m = strlen(ending);
-    return n > m && strcmp(s + n - m, ending) == 0;
-}
 
 static int add_tensors(struct dg_tensor_set *s, const struct file *f, struct dg_error *err)
 {
@@ -60,7 +53,7 @@ static int open_file(
     if (!path)
         return dg_error_set(err, DG_ENOMEM, "no memory for a path");
     *f = (struct file){.name = name};
-    int rc = ends_in(name, ".safetensors")
+    int rc = dg_file_ends_in(name, ".safetensors")
                  ? dg_safetensors_open(dg_input_path(path), &f->safe, err)
                  : dg_torch_file_open(dg_input_path(path), &f->torch, err);
     free(path);
@@ -102,14 +95,6 @@ static int open_shards(
     return rc;
 }
 
-static bool has(const char *dir, const char *name)
-{
-    char *path = dg_file_join(dir, name);
-    bool there = path && access(path, F_OK) == 0;
-    free(path);
-    return there;
-}
-
 int dg_tensor_set_open(const char *dir, struct dg_tensor_set **out, struct dg_error *err)
 {
     /* Safetensors first, where a directory has both. */
@@ -126,7 +111,7 @@ int dg_tensor_set_open(const char *dir, struct dg_tensor_set **out, struct dg_er
         return dg_error_set(err, DG_ENOMEM, "no memory for a directory's tensors");
     }
     size_t i = 0;
-    while (i < sizeof kinds / sizeof kinds[0] && !has(dir, kinds[i].name))
+    while (i < sizeof kinds / sizeof kinds[0] && !dg_input_has(dir, kinds[i].name))
         i++;
     int rc =
         i == sizeof kinds / sizeof kinds[0]

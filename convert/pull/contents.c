@@ -4,6 +4,7 @@
 #include "convert/bergamot/bergamot.h"
 #include "convert/ctranslate2/argos.h"
 #include "convert/huggingface/huggingface.h"
+#include "convert/input.h"
 #include "convert/int8.h"
 #include "convert/marian/marian.h"
 #include "convert/output.h"
@@ -17,16 +18,8 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { DEPTH = 3 };
-
-static bool has(const char *dir, const char *name)
-{
-    char path[4600];
-    snprintf(path, sizeof path, "%.4090s/%.400s", dir, name);
-    return access(path, F_OK) == 0;
-}
 
 static bool is_folder(const char *path)
 {
@@ -56,15 +49,17 @@ static bool find_file(const char *dir, const char *pattern, const char *better, 
 static bool recognise(const char *dir, enum dg_contents_kind *kind)
 {
     char name[256];
-    if (has(dir, "manifest.json"))
+    if (dg_input_has(dir, "manifest.json"))
         *kind = DG_CONTENTS_BUNDLE;
-    else if (has(dir, "metadata.json") && has(dir, "model/model.bin"))
+    else if (dg_input_has(dir, "metadata.json") && dg_input_has(dir, "model/model.bin"))
         *kind = DG_CONTENTS_ARGOS;
-    else if (has(dir, "model.bin") && (find_file(dir, "shared_vocabulary.*", NULL, name) ||
-                                          find_file(dir, "source_vocabulary.*", NULL, name)))
+    else if (dg_input_has(dir, "model.bin") &&
+             (find_file(dir, "shared_vocabulary.*", NULL, name) ||
+                 find_file(dir, "source_vocabulary.*", NULL, name)))
         *kind = DG_CONTENTS_CTRANSLATE2;
-    else if (has(dir, "config.json") && (find_file(dir, "model*.safetensors", NULL, name) ||
-                                            find_file(dir, "pytorch_model*.bin", NULL, name)))
+    else if (dg_input_has(dir, "config.json") &&
+             (find_file(dir, "model*.safetensors", NULL, name) ||
+                 find_file(dir, "pytorch_model*.bin", NULL, name)))
         *kind = DG_CONTENTS_HUGGINGFACE;
     else if (find_file(dir, "*.npz", NULL, name))
         *kind = DG_CONTENTS_MARIAN;
@@ -141,7 +136,7 @@ static int copy_files(const char *from_dir, const char *to_dir, struct dg_error 
         char *from = dg_file_join(from_dir, e->d_name), *to = dg_file_join(to_dir, e->d_name);
         if (!from || !to)
             rc = dg_error_set(err, DG_ENOMEM, "no memory for a path");
-        else if (e->d_name[0] != '.' && !is_folder(from) && !has(to_dir, e->d_name))
+        else if (e->d_name[0] != '.' && !is_folder(from) && !dg_input_has(to_dir, e->d_name))
             rc = dg_file_copy(from, to, err);
         free(from);
         free(to);
@@ -208,9 +203,9 @@ static int convert_ctranslate2(
     static const char *const names[] = {
         "source.spm", "sentencepiece.model", "sentencepiece.bpe.model"};
     char *source = NULL,
-         *target = has(c->dir, "target.spm") ? dg_file_join(c->dir, "target.spm") : NULL;
+         *target = dg_input_has(c->dir, "target.spm") ? dg_file_join(c->dir, "target.spm") : NULL;
     for (size_t i = 0; i < sizeof names / sizeof names[0] && !source; i++)
-        source = has(c->dir, names[i]) ? dg_file_join(c->dir, names[i]) : NULL;
+        source = dg_input_has(c->dir, names[i]) ? dg_file_join(c->dir, names[i]) : NULL;
     ct2->dir = c->dir;
     ct2->source_spm = source;
     ct2->target_spm = target;

@@ -2,6 +2,8 @@
  * the hashes that the hub gives (SHA-256 of large files, git's of small ones). */
 #include "convert/pull/sources.h"
 
+#include "base/file.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -10,12 +12,6 @@ static const char *text(const struct dg_json *o, const char *key)
 {
     const char *s = dg_json_string(dg_json_get(o, key), NULL);
     return s ? s : "";
-}
-
-static bool ends_in(const char *s, const char *end)
-{
-    const size_t n = strlen(s), k = strlen(end);
-    return n >= k && strcmp(s + n - k, end) == 0;
 }
 
 static bool begins_with(const char *s, const char *begin)
@@ -36,7 +32,7 @@ static const struct dg_json *file_named(const struct dg_json *siblings, const ch
 static bool has_ending(const struct dg_json *siblings, const char *end)
 {
     for (size_t i = 0; i < dg_json_length(siblings); i++)
-        if (ends_in(text(dg_json_at(siblings, i), "rfilename"), end))
+        if (dg_file_ends_in(text(dg_json_at(siblings, i), "rfilename"), end))
             return true;
     return false;
 }
@@ -71,15 +67,18 @@ static bool is_wanted(const char *name, enum form form)
             return true;
     switch (form) {
     case SAFETENSORS:
-        return ends_in(name, ".spm") ||
+        return dg_file_ends_in(name, ".spm") ||
                (begins_with(name, "model") &&
-                   (ends_in(name, ".safetensors") || ends_in(name, ".safetensors.index.json")));
+                   (dg_file_ends_in(name, ".safetensors") ||
+                       dg_file_ends_in(name, ".safetensors.index.json")));
     case PICKLE:
-        return ends_in(name, ".spm") ||
+        return dg_file_ends_in(name, ".spm") ||
                (begins_with(name, "pytorch_model") &&
-                   (ends_in(name, ".bin") || ends_in(name, ".bin.index.json")));
-    case CTRANSLATE2: return ends_in(name, ".spm") || strcmp(name, "model.bin") == 0;
-    case MARIAN_NPZ: return ends_in(name, ".npz") || ends_in(name, ".spm") || ends_in(name, ".yml");
+                   (dg_file_ends_in(name, ".bin") || dg_file_ends_in(name, ".bin.index.json")));
+    case CTRANSLATE2: return dg_file_ends_in(name, ".spm") || strcmp(name, "model.bin") == 0;
+    case MARIAN_NPZ:
+        return dg_file_ends_in(name, ".npz") || dg_file_ends_in(name, ".spm") ||
+               dg_file_ends_in(name, ".yml");
     case NO_FORM: break;
     }
     return false;

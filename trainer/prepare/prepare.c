@@ -30,12 +30,6 @@ static bool is_current(const struct dg_prepare_options *o, const char *hash)
     return current;
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && strcmp(s + n - m, end) == 0;
-}
-
 /* Removes prepare's own files and what a killed prepare left; anything else in the folder stays.
  * The manifest goes first, so that a half-made folder is never taken for a complete one. */
 static int clear_folder(const struct dg_prepare_job *j, struct dg_error *err)
@@ -49,7 +43,7 @@ static int clear_folder(const struct dg_prepare_job *j, struct dg_error *err)
         return rc;
     DIR *d = opendir(j->o->dir);
     for (struct dirent *e; d && (e = readdir(d));)
-        if (ends_with(e->d_name, ".shard") || ends_with(e->d_name, ".links"))
+        if (dg_file_ends_in(e->d_name, ".shard") || dg_file_ends_in(e->d_name, ".links"))
             unlinkat(dirfd(d), e->d_name, 0);
     if (d)
         closedir(d);
