@@ -236,15 +236,6 @@ const struct dg_safetensor *dg_safetensors_at(const struct dg_safetensors *s, si
     return i < s->n ? &s->tensors[i] : NULL;
 }
 
-const struct dg_safetensor *dg_safetensors_find(const struct dg_safetensors *s, const char *name)
-{
-    for (size_t i = 0; i < s->n; i++) {
-        if (strcmp(s->tensors[i].name, name) == 0)
-            return &s->tensors[i];
-    }
-    return NULL;
-}
-
 void dg_safetensors_read(const struct dg_safetensor *t, float *dst)
 {
     if (t->type == DG_F32) {

@@ -34,8 +34,6 @@ void dg_safetensors_close(struct dg_safetensors *s); /* NULL is fine */
 /* Borrowed until close. Ordered by their offsets in the file. */
 size_t dg_safetensors_count(const struct dg_safetensors *s);
 const struct dg_safetensor *dg_safetensors_at(const struct dg_safetensors *s, size_t i);
-/* NULL when there is none. */
-const struct dg_safetensor *dg_safetensors_find(const struct dg_safetensors *s, const char *name);
 
 /* Read a tensor's elements as fp32 into dst[count]. */
 void dg_safetensors_read(const struct dg_safetensor *t, float *dst);

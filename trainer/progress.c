@@ -51,7 +51,8 @@ void dg_progress_clear(struct dg_progress *p)
     p->drawn = false;
 }
 
-void dg_progress_bar(double share, int width, char *out)
+/* Write "[=====>    ]" with `width` cells to out[width + 3]; share 0 to 1. */
+static void bar_of(double share, int width, char *out)
 {
     int full = share >= 1 ? width : share > 0 ? (int)(share * width) : 0;
     out[0] = '[';
@@ -95,7 +96,7 @@ void dg_progress_pairs(struct dg_progress *p, const char *doing, uint64_t done, 
         return;
     dg_progress_count(done, n_done);
     dg_progress_count(all, n_all);
-    dg_progress_bar((double)done / (double)all, 24, bar);
+    bar_of((double)done / (double)all, 24, bar);
     snprintf(line, sizeof line, "%s  %s %s of %s pairs", doing, bar, n_done, n_all);
     dg_progress_draw(p, line);
 }
@@ -122,7 +123,7 @@ void dg_progress_training_line(
     if (t->epoch > 0 && snprintf(bar, sizeof bar, "epoch %.2f", t->epoch) + 2 > room)
         bar[0] = '\0';
     else if (t->epoch <= 0 && cells >= 4)
-        dg_progress_bar(t->updates > 0 ? (double)t->update / (double)t->updates : 0, cells, bar);
+        bar_of(t->updates > 0 ? (double)t->update / (double)t->updates : 0, cells, bar);
     snprintf(out, DG_PROGRESS_LINE, "%s/%s%s%s%s%s %s tokens/s  ETA %s", done, all, *bar ? " " : "",
         bar, n > 0 ? scores[0] : "", n > 1 ? scores[1] : "", rate, left);
 }

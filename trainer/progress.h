@@ -44,8 +44,6 @@ void dg_progress_training_line(
 /* Columns available for a line on this terminal; 79 if unknown. */
 int dg_progress_columns(void);
 
-/* Write "[=====>    ]" with `width` cells to out[width + 3]; share 0 to 1. */
-void dg_progress_bar(double share, int width, char *out);
 /* "3:07", "1:02:45", "2 d 03:10"; "--:--" when not finite or negative. */
 void dg_progress_time(double seconds, char out[32]);
 /* 1234567 as "1,234,567". */

@@ -1,7 +1,7 @@
 
 #include "tests/unit/prepare_corpus.h"
 #include "tokenizer/tokenizer.h"
-#include "trainer/data/dataset.h"
+#include "trainer/data/dataset_internal.h"
 
 #include <ctype.h>
 
@@ -73,7 +73,7 @@ static void test_shards_decode_to_the_text(void **state)
         assert_int_equal(dg_tokenizer_decode(t, target, m, &text, &len, NULL, NULL), 0);
         assert_memory_equal(text, g.data, len);
         free(text);
-        assert_true(dg_dataset_weight(d, i) == (i % 2 ? 1 : 2));
+        assert_true(dg_dataset_entry(d, i)->weight == (i % 2 ? 1 : 2));
     }
     dg_tokenizer_close(t);
     dg_dataset_close(d);

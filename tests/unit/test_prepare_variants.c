@@ -1,7 +1,7 @@
 /* Variants of a prepared set: BPE dropout, words and other forms of lines, both directions. */
 #include "tests/unit/prepare_corpus.h"
 #include "tokenizer/tokenizer.h"
-#include "trainer/data/dataset.h"
+#include "trainer/data/dataset_internal.h"
 
 #include <ctype.h>
 
@@ -21,8 +21,11 @@ static void test_bpe_dropout(void **state)
     assert_int_equal(dg_dataset_open(in_folder("a"), "train", &o, &again, &err), 0);
     assert_int_equal(
         dg_tokenizer_open(in_folder("a/source.spm"), in_folder("a/source.vocab"), &t, NULL), 0);
-    uint64_t stored_s, stored_t, drawn = 0, sentences = 0;
-    dg_dataset_totals(d, &stored_s, &stored_t);
+    uint64_t stored_s = 0, stored_t = 0, drawn = 0, sentences = 0;
+    for (size_t i = 0; i < d->n_shards; i++) {
+        stored_s += dg_shard_info(d->shards[i])->source_tokens;
+        stored_t += dg_shard_info(d->shards[i])->target_tokens;
+    }
     for (;;) {
         struct dg_dataset_position p;
         dg_dataset_tell(d, &p);
@@ -146,7 +149,7 @@ static void test_words(void **state)
     uint64_t n = dg_dataset_count(a);
     assert_int_equal(dg_dataset_count(b), n + 16);
     for (uint64_t i = 0; i < 16; i++)
-        assert_true(dg_dataset_weight(b, n + i) == 3);
+        assert_true((double)dg_dataset_entry(b, n + i)->weight == 3);
     dg_dataset_close(a);
     dg_dataset_close(b);
     dg_recipe_free(r);
@@ -173,7 +176,7 @@ static void test_words_have_their_domain_s_weight(void **state)
         const uint64_t n = dg_dataset_count(a), words = factors[k] > 0 ? 16 : 0;
         assert_int_equal(dg_dataset_count(b), n + words);
         for (uint64_t i = 0; i < words; i++)
-            assert_true(dg_dataset_weight(b, n + i) == 3 * factors[k]);
+            assert_true((double)dg_dataset_entry(b, n + i)->weight == 3 * factors[k]);
         dg_dataset_close(a);
         dg_dataset_close(b);
     }

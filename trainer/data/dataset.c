@@ -248,15 +248,6 @@ uint64_t dg_dataset_count(const struct dg_dataset *d)
     return d->first[d->n_shards];
 }
 
-void dg_dataset_totals(const struct dg_dataset *d, uint64_t *source_tokens, uint64_t *target_tokens)
-{
-    *source_tokens = *target_tokens = 0;
-    for (size_t i = 0; i < d->n_shards; i++) {
-        *source_tokens += dg_shard_info(d->shards[i])->source_tokens;
-        *target_tokens += dg_shard_info(d->shards[i])->target_tokens;
-    }
-}
-
 void dg_dataset_lengths(
     const struct dg_dataset *d, uint64_t sentence, uint32_t *source_len, uint32_t *target_len)
 {
@@ -304,11 +295,6 @@ const struct dg_link *dg_dataset_links(const struct dg_dataset *d, uint64_t sent
     const size_t i = shard_index(d, sentence, &local);
     *n = 0;
     return d->links ? dg_link_file_links(d->links[i], local, n) : NULL;
-}
-
-double dg_dataset_weight(const struct dg_dataset *d, uint64_t sentence)
-{
-    return (double)dg_dataset_entry(d, sentence)->weight;
 }
 
 uint32_t dg_dataset_direction(const struct dg_dataset *d, uint64_t sentence)

@@ -74,8 +74,6 @@ void dg_dataset_close(struct dg_dataset *d); /* NULL is fine */
 
 /* Any thread: */
 uint64_t dg_dataset_count(const struct dg_dataset *d);
-void dg_dataset_totals(
-    const struct dg_dataset *d, uint64_t *source_tokens, uint64_t *target_tokens);
 void dg_dataset_lengths(
     const struct dg_dataset *d, uint64_t sentence, uint32_t *source_len, uint32_t *target_len);
 /* source[source_len] and target[target_len], both with </s> last; either may be NULL. */
@@ -84,7 +82,6 @@ void dg_dataset_ids(
 /* Links from target pieces (queries) to the source pieces (keys) that they translate, sorted by
  * query; *n may be 0. Borrowed. */
 const struct dg_link *dg_dataset_links(const struct dg_dataset *d, uint64_t sentence, size_t *n);
-double dg_dataset_weight(const struct dg_dataset *d, uint64_t sentence);
 uint32_t dg_dataset_direction(const struct dg_dataset *d, uint64_t sentence);
 
 /* Get the next batch; continues with the next epoch automatically. Borrowed until the next call.

@@ -62,12 +62,6 @@ uint64_t dg_hasher_64(const struct dg_hasher *h)
     return XXH3_64bits_digest(h->small);
 }
 
-struct dg_hash128 dg_hasher_128(const struct dg_hasher *h)
-{
-    XXH128_hash_t v = XXH3_128bits_digest(h->large);
-    return (struct dg_hash128){v.high64, v.low64};
-}
-
 int dg_hash_file(const char *path, struct dg_hash128 *out, uint64_t *bytes, struct dg_error *err)
 {
     enum { CHUNK = 1 << 18 };
@@ -85,7 +79,8 @@ int dg_hash_file(const char *path, struct dg_hash128 *out, uint64_t *bytes, stru
         rc = dg_error_set(err, DG_EIO, "cannot read %s: %s", path, strerror(errno));
         goto out;
     }
-    *out = dg_hasher_128(h);
+    XXH128_hash_t v = XXH3_128bits_digest(h->large);
+    *out = (struct dg_hash128){v.high64, v.low64};
     if (bytes)
         *bytes = total;
 out:

@@ -25,6 +25,5 @@ struct dg_hasher *dg_hasher_new(void);
 void dg_hasher_free(struct dg_hasher *h); /* NULL is fine */
 void dg_hasher_add(struct dg_hasher *h, const void *data, size_t n);
 uint64_t dg_hasher_64(const struct dg_hasher *h);
-struct dg_hash128 dg_hasher_128(const struct dg_hasher *h);
 
 #endif
