@@ -11,8 +11,7 @@
 #include <xxhash.h>
 
 struct dg_hasher {
-    /* 64 and 128 bits */
-    XXH3_state_t *small, *large;
+    XXH3_state_t *state;
 };
 
 uint64_t dg_hash64(const void *data, size_t n)
@@ -34,11 +33,9 @@ void dg_hash_print(struct dg_hash128 h, char out[33])
 struct dg_hasher *dg_hasher_new(void)
 {
     struct dg_hasher *h = dg_alloc(1, sizeof *h, "a hash");
-    h->small = XXH3_createState();
-    h->large = XXH3_createState();
-    dg_alloc_check(h->small && h->large, "a hash");
-    XXH3_64bits_reset(h->small);
-    XXH3_128bits_reset(h->large);
+    h->state = XXH3_createState();
+    dg_alloc_check(h->state, "a hash");
+    XXH3_64bits_reset(h->state);
     return h;
 }
 
@@ -46,20 +43,18 @@ void dg_hasher_free(struct dg_hasher *h)
 {
     if (!h)
         return;
-    XXH3_freeState(h->small);
-    XXH3_freeState(h->large);
+    XXH3_freeState(h->state);
     free(h);
 }
 
 void dg_hasher_add(struct dg_hasher *h, const void *data, size_t n)
 {
-    XXH3_64bits_update(h->small, data, n);
-    XXH3_128bits_update(h->large, data, n);
+    XXH3_64bits_update(h->state, data, n);
 }
 
 uint64_t dg_hasher_64(const struct dg_hasher *h)
 {
-    return XXH3_64bits_digest(h->small);
+    return XXH3_64bits_digest(h->state);
 }
 
 int dg_hash_file(const char *path, struct dg_hash128 *out, uint64_t *bytes, struct dg_error *err)
@@ -71,21 +66,21 @@ int dg_hash_file(const char *path, struct dg_hash128 *out, uint64_t *bytes, stru
     if (!f)
         return dg_error_set(err, errno == ENOENT ? DG_ENOTFOUND : DG_EIO, "cannot open %s: %s",
             path, strerror(errno));
-    struct dg_hasher *h = dg_hasher_new();
+    XXH3_state_t *h = XXH3_createState();
+    dg_alloc_check(h, "a hash");
+    XXH3_128bits_reset(h);
     char *chunk = dg_alloc(CHUNK, 1, "a file to hash");
     for (size_t n; (n = fread(chunk, 1, CHUNK, f)) > 0; total += n)
-        dg_hasher_add(h, chunk, n);
-    if (ferror(f)) {
+        XXH3_128bits_update(h, chunk, n);
+    const XXH128_hash_t v = XXH3_128bits_digest(h);
+    if (ferror(f))
         rc = dg_error_set(err, DG_EIO, "cannot read %s: %s", path, strerror(errno));
-        goto out;
-    }
-    XXH128_hash_t v = XXH3_128bits_digest(h->large);
-    *out = (struct dg_hash128){v.high64, v.low64};
-    if (bytes)
+    else
+        *out = (struct dg_hash128){v.high64, v.low64};
+    if (!rc && bytes)
         *bytes = total;
-out:
     free(chunk);
-    dg_hasher_free(h);
+    XXH3_freeState(h);
     fclose(f);
     return rc;
 }
