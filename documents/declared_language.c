@@ -13,6 +13,8 @@ void dg_declared_language_init(struct dg_extract *x)
 {
     static const char asian[] = "Hans Hant Hani Jpan Kore", complex[] = "Arab Hebr Syrc Thaa Nkoo";
     struct dg_language_region *r = &x->region;
+    for (size_t i = 0; x->target[i]; i++)
+        x->program_locale[i] = x->target[i] == '-' ? '_' : x->target[i];
     if (!dg_language_region(x->target, r) || !r->script[0]) {
         snprintf(x->locale, sizeof x->locale, "%s", x->target);
         return;
@@ -43,11 +45,10 @@ bool dg_declared_language_differs(const char *s, size_t n, const char *target)
 int dg_declared_language_write(struct dg_extract *x, struct dg_extract_part *p, size_t begin,
     size_t end, const char *is, struct dg_error *err)
 {
-    const struct dg_segment like = {.begin = begin, .end = end, .writing = DG_WRITE_SETTING};
     if (x->n_codes == MOST_CODES)
         return DG_OK;
     x->n_codes++;
-    return dg_segment_add_bytes(x, p, like, is, err);
+    return dg_segment_add_bytes(x, p, (struct dg_span){begin, end}, DG_WRITE_SETTING, is, err);
 }
 
 int dg_declared_language_add(

@@ -6,7 +6,7 @@
 
 #include "documents/segments.h"
 
-/* Find how the target language is named in office files. */
+/* Find how programs and office files name the target language. */
 void dg_declared_language_init(struct dg_extract *x);
 
 /* True if the code s[n] names another language than `target`; not for the codes of no language

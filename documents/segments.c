@@ -88,9 +88,10 @@ no_memory:
     return NULL;
 }
 
-int dg_segment_add_bytes(struct dg_extract *x, struct dg_extract_part *p, struct dg_segment like,
-    const char *bytes, struct dg_error *err)
+int dg_segment_add_bytes(struct dg_extract *x, struct dg_extract_part *p, struct dg_span at,
+    enum dg_writing writing, const char *bytes, struct dg_error *err)
 {
+    const struct dg_segment like = {.begin = at.begin, .end = at.end, .writing = writing};
     struct dg_segment *g = dg_segment_add(x, p, like, NULL, 0, err);
     if (!g || !(g->before = strdup(bytes)))
         return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");

@@ -18,22 +18,18 @@ enum dg_writing {
     DG_WRITE_DOUBLE_QUOTED, /* markup in an attribute: only its quotation marks are still escaped */
     DG_WRITE_SINGLE_QUOTED,
     DG_WRITE_UNQUOTED,
-    DG_WRITE_ESCAPED,      /* by strings/escapes.h, as `escapes` says */
-    DG_WRITE_MESSAGE,      /* the same, by strings/message.h before */
-    DG_WRITE_TARGET,       /* the target language's code instead of an answer */
-    DG_WRITE_LOCALE,       /* the same as programs write it, pt_BR, if another segment changes */
-    DG_WRITE_PLURAL_FORMS, /* the target language's: strings/plural_forms.h; likewise */
-    DG_WRITE_YAML,         /* as yaml_scalar.h writes it */
-    DG_WRITE_YAML_LOCALE,  /* the target language's code as such a scalar, if another changes */
-    DG_WRITE_DECLARATION,  /* `before` instead of an answer, if another segment changes */
-    DG_WRITE_SETTING,      /* the same, if one of any part changes */
-    DG_WRITE_CUES,         /* divided among the cues of subtitles: slots */
-    DG_WRITE_EVENT,        /* as the text of a dialogue: events.h */
-    DG_WRITE_CELL,         /* as a cell of a table: table.h */
-    DG_WRITE_QUOTED_CELL,  /* the same, in quotation marks */
-    DG_WRITE_WORD_TIMES,   /* a line of subtitles with the times of its words: word_times.h */
-    DG_WRITE_SLOTS,        /* markup whose tags stand for bytes of the file: slots */
-    DG_WRITE_FORM,         /* within the message of the segment before it that has one */
+    DG_WRITE_ESCAPED,     /* by strings/escapes.h, as `escapes` says */
+    DG_WRITE_MESSAGE,     /* the same, by strings/message.h before */
+    DG_WRITE_YAML,        /* as yaml_scalar.h writes it */
+    DG_WRITE_DECLARATION, /* `before` instead of an answer, if another segment changes */
+    DG_WRITE_SETTING,     /* the same, if one of any part changes */
+    DG_WRITE_CUES,        /* divided among the cues of subtitles: slots */
+    DG_WRITE_EVENT,       /* as the text of a dialogue: events.h */
+    DG_WRITE_CELL,        /* as a cell of a table: table.h */
+    DG_WRITE_QUOTED_CELL, /* the same, in quotation marks */
+    DG_WRITE_WORD_TIMES,  /* a line of subtitles with the times of its words: word_times.h */
+    DG_WRITE_SLOTS,       /* markup whose tags stand for bytes of the file: slots */
+    DG_WRITE_FORM,        /* within the message of the segment before it that has one */
 };
 
 enum dg_slot_kind {
@@ -100,7 +96,7 @@ struct dg_run_names {
 struct dg_segment {
     /* bytes of the part that are replaced */
     size_t begin, end;
-    /* [n] malloc'd; NULL if no answer is written, as for DG_WRITE_TARGET and DG_WRITE_SETTING */
+    /* [n] malloc'd; NULL: no answer is written, only `before` */
     char *text;
     size_t n;
     /* order of addition in its part: segments at one place are written in it */
@@ -169,8 +165,8 @@ struct dg_extract {
     struct dg_extract_limits limits;
     /* those that are known before there are answers */
     struct dg_extract_stays stays;
-    /* code of the target language, in its usual case */
-    char target[DG_LANGUAGE_MAX];
+    /* code of the target language, in its usual case; the same as programs write it, "pt_BR" */
+    char target[DG_LANGUAGE_MAX], program_locale[DG_LANGUAGE_MAX];
     /* the same as office files have it: with its region, "de-DE", and for which of the languages of
      * a text */
     char locale[DG_LANGUAGE_MAX];
@@ -188,9 +184,9 @@ struct dg_extract_part *dg_extract_add_part(struct dg_extract *x, struct dg_erro
  * Invalidates pointers to earlier segments. */
 struct dg_segment *dg_segment_add(struct dg_extract *x, struct dg_extract_part *p,
     struct dg_segment like, const char *text, size_t n, struct dg_error *err);
-/* Add one without a text that is written as `bytes`. DG_ENOMEM. */
-int dg_segment_add_bytes(struct dg_extract *x, struct dg_extract_part *p, struct dg_segment like,
-    const char *bytes, struct dg_error *err);
+/* Add one without a text, which writes `bytes` over the part's bytes `at`. DG_ENOMEM. */
+int dg_segment_add_bytes(struct dg_extract *x, struct dg_extract_part *p, struct dg_span at,
+    enum dg_writing writing, const char *bytes, struct dg_error *err);
 void dg_segment_free(struct dg_segment *g); /* what it holds */
 int dg_slot_add(struct dg_segment *g, struct dg_slot slot, struct dg_error *err);
 

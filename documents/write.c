@@ -4,7 +4,6 @@
 #include "documents/slots.h"
 #include "documents/strings/forms/forms.h"
 #include "documents/strings/message.h"
-#include "documents/strings/plural_forms.h"
 #include "documents/table.h"
 #include "documents/word_times.h"
 #include "text/format/encoding.h"
@@ -40,22 +39,16 @@ static void write_message(
     dg_buffer_deinit(&message);
 }
 
-/* Writes the target language as locales are named: "pt_BR" for "pt-BR". */
-static void write_locale(struct dg_writer *w)
-{
-    for (const char *c = w->file->target; *c; c++)
-        dg_buffer_add(w->out, *c == '-' ? "_" : c, 1);
-}
-
-/* Writes s[n] as a scalar of YAML. The further lines of a block begin as the first one does. Only
- * for a block is the line's begin searched: other scalars may all be on one line. */
-static void write_yaml(struct dg_writer *w, const struct dg_segment *g, const char *s, size_t n)
+/* Writes an answer as a scalar of YAML. The further lines of a block begin as the first one does.
+ * Only for a block is the line's begin searched: other scalars may all be on one line. */
+static void write_yaml(
+    struct dg_writer *w, const struct dg_segment *g, const struct dg_extract_answer *a)
 {
     const struct dg_extract_part *p = w->part;
     size_t line = g->begin;
     struct dg_buffer before;
     if (g->yaml != DG_YAML_LITERAL && g->yaml != DG_YAML_FOLDED) {
-        dg_yaml_write(g->yaml, "", s, n, w->out);
+        dg_yaml_write(g->yaml, "", a->s, a->n, w->out);
         return;
     }
     dg_buffer_init(&before);
@@ -64,7 +57,7 @@ static void write_yaml(struct dg_writer *w, const struct dg_segment *g, const ch
     dg_buffer_adds(&before, line > 1 && p->s[line - 2] == '\r' ? "\r\n" : "\n");
     dg_buffer_add(&before, p->s + line, g->begin - line);
     if (!before.failed)
-        dg_yaml_write(g->yaml, before.data, s, n, w->out);
+        dg_yaml_write(g->yaml, before.data, a->s, a->n, w->out);
     w->out->failed = w->out->failed || before.failed;
     dg_buffer_deinit(&before);
 }
@@ -104,11 +97,7 @@ static int write_answer(struct dg_writer *w, const struct dg_segment *g,
     case DG_WRITE_UNQUOTED: write_quoted(a->s, a->n, g->writing, w->out); break;
     case DG_WRITE_ESCAPED: dg_escapes_write(g->escapes, a->s, a->n, w->out); break;
     case DG_WRITE_MESSAGE: write_message(w, g, a); break;
-    case DG_WRITE_TARGET: dg_buffer_adds(w->out, w->file->target); break;
-    case DG_WRITE_LOCALE: write_locale(w); break;
-    case DG_WRITE_PLURAL_FORMS: dg_buffer_adds(w->out, dg_plural_forms(w->file->target)); break;
-    case DG_WRITE_YAML: write_yaml(w, g, a->s, a->n); break;
-    case DG_WRITE_YAML_LOCALE: write_yaml(w, g, w->file->target, strlen(w->file->target)); break;
+    case DG_WRITE_YAML: write_yaml(w, g, a); break;
     case DG_WRITE_DECLARATION:
     case DG_WRITE_SETTING:
     case DG_WRITE_FORM: break;
@@ -127,14 +116,7 @@ static int write_answer(struct dg_writer *w, const struct dg_segment *g,
 /* True if the segment is written only if another one changes. */
 static bool follows_others(const struct dg_segment *g)
 {
-    switch (g->writing) {
-    case DG_WRITE_LOCALE:
-    case DG_WRITE_PLURAL_FORMS:
-    case DG_WRITE_YAML_LOCALE:
-    case DG_WRITE_DECLARATION:
-    case DG_WRITE_SETTING: return true;
-    default: return false;
-    }
+    return g->writing == DG_WRITE_DECLARATION || g->writing == DG_WRITE_SETTING;
 }
 
 /* True if the segment's own bytes stay: its answers equal its texts and nothing is written around

@@ -250,18 +250,14 @@ static int add_cell(struct dg_runs *r, size_t i, struct dg_error *err)
 {
     static const char attribute[] = "office:string-value";
     const struct dg_xml *x = &r->xml;
-    struct dg_segment like = {.writing = DG_WRITE_DECLARATION}, *g;
-    size_t begin;
-    if (!dg_xml_attribute(x, &x->tags[i], attribute, &begin, &like.end) ||
-        !has_words(x, i, x->s + begin, like.end - begin))
+    size_t begin, end;
+    if (!dg_xml_attribute(x, &x->tags[i], attribute, &begin, &end) ||
+        !has_words(x, i, x->s + begin, end - begin))
         return DG_OK;
-    for (like.begin = begin; memcmp(x->s + like.begin, attribute, strlen(attribute)) != 0;)
-        like.begin--;
-    like.end++;
-    g = dg_segment_add(r->x, r->p, like, NULL, 0, err);
-    if (!g || !(g->before = strdup("")))
-        return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    return DG_OK;
+    while (memcmp(x->s + begin, attribute, strlen(attribute)) != 0)
+        begin--;
+    return dg_segment_add_bytes(
+        r->x, r->p, (struct dg_span){begin, end + 1}, DG_WRITE_DECLARATION, "", err);
 }
 
 /* Keeps the words that a formula, a list of allowed words or a conditional format compares cells

@@ -244,19 +244,18 @@ static void find_setting(const struct dg_runs *r, size_t *begin, size_t *end, st
 static int read_workbook(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     struct dg_runs r = {.x = x, .p = p, .names = &sheet};
-    struct dg_segment like = {.writing = DG_WRITE_SETTING}, *g;
+    struct dg_span at = {0, 0};
     struct dg_buffer is;
     dg_buffer_init(&is);
     int rc = dg_xml_scan(p->s, p->n, &r.xml, err);
     if (rc == DG_OK) {
         find_prefix(&r);
-        find_setting(&r, &like.begin, &like.end, &is);
+        find_setting(&r, &at.begin, &at.end, &is);
     }
-    if (rc == DG_OK && (is.len > 0 || is.failed)) {
-        g = is.failed ? NULL : dg_segment_add(x, p, like, NULL, 0, err);
-        if (!g || !(g->before = dg_buffer_take(&is, NULL)))
-            rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    }
+    if (rc == DG_OK && is.failed)
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    else if (rc == DG_OK && is.len > 0)
+        rc = dg_segment_add_bytes(x, p, at, DG_WRITE_SETTING, is.data, err);
     dg_buffer_deinit(&is);
     dg_xml_close(&r.xml);
     return rc;

@@ -1,7 +1,8 @@
 /* JSON, flat or nested: every string that is a value is a text, except the "id" of an object in a
  * list. In ARB files the value of a key that begins with "@" describes another key, and is not
- * translated; that of "@@locale" is the language. In messages.json of browser extensions and in
- * messages extracted by FormatJS, each entry has notes for translators beside its text:
+ * translated; that of "@@locale" is the language, which Flutter compares with the file's name. In
+ * messages.json of browser extensions and in messages extracted by FormatJS, each entry has notes
+ * for translators beside its text:
  *
  *   "bark": {"message": "$NAME$ barks", "description": "...", "placeholders": {"name": {...}}}
  */
@@ -77,14 +78,6 @@ static int add(
     return dg_program_string_add_escaped(x, p, like, err);
 }
 
-/* Adds the language of an ARB file, which Flutter compares with the file's name. */
-static int add_locale(
-    struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end, struct dg_error *err)
-{
-    const struct dg_segment like = {.begin = begin, .end = end, .writing = DG_WRITE_LOCALE};
-    return dg_segment_add(x, p, like, NULL, 0, err) ? DG_OK : err->code;
-}
-
 int dg_read_json(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     const char *s = p->s;
@@ -121,7 +114,8 @@ int dg_read_json(struct dg_extract *x, struct dg_extract_part *p, struct dg_erro
                         (notes && depth == ENTRY && !is_entry_text(s, name)) ||
                         (depth > 1 && !object[depth - 1] && dg_json_bytes_are(s, name, "id"));
             } else if (locale && depth == 1) {
-                rc = add_locale(x, p, at + 1, end - 1, err);
+                rc = dg_segment_add_bytes(x, p, (struct dg_span){at + 1, end - 1},
+                    DG_WRITE_DECLARATION, x->program_locale, err);
             } else if (!quiet[depth] && !about) {
                 rc = add(x, p, at + 1, end - 1, err);
             }

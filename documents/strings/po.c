@@ -112,8 +112,8 @@ static int add_text(struct reader *r, size_t begin, size_t end, const char *befo
 static int add_bytes(
     struct reader *r, size_t begin, size_t end, const char *bytes, struct dg_error *err)
 {
-    const struct dg_segment like = {.begin = begin, .end = end, .writing = DG_WRITE_DECLARATION};
-    return dg_segment_add_bytes(r->x, r->p, like, bytes, err);
+    return dg_segment_add_bytes(
+        r->x, r->p, (struct dg_span){begin, end}, DG_WRITE_DECLARATION, bytes, err);
 }
 
 /* The end of the line before the one at `at`. */
@@ -206,14 +206,6 @@ static int read_keyword(struct reader *r, size_t *at, size_t end, struct dg_erro
     return DG_OK;
 }
 
-/* Adds what a template leaves open in a header, p->s[begin, end), in the words of the target. */
-static int add_open(
-    struct reader *r, size_t begin, size_t end, enum dg_writing writing, struct dg_error *err)
-{
-    const struct dg_segment like = {.begin = begin, .end = end, .writing = writing};
-    return dg_segment_add(r->x, r->p, like, NULL, 0, err) ? DG_OK : err->code;
-}
-
 /* True if the header's line s[n] begins with this field's name, and has more after it. */
 static bool has_field(const char *s, size_t n, const char *name)
 {
@@ -228,7 +220,7 @@ static int read_header(struct reader *r, size_t from, size_t to, struct dg_error
     if (has_field(s + from, to - from, "Content-Type:"))
         return dg_declaration_of_type(r->x, r->p, from, to, err);
     if (to - from == strlen("Language: \\n") && has_field(s + from, to - from, "Language: "))
-        return add_open(r, to - 2, to - 2, DG_WRITE_LOCALE, err);
+        return add_bytes(r, to - 2, to - 2, r->x->program_locale, err);
     if (!has_field(s + from, to - from, "Plural-Forms:"))
         return DG_OK;
     const char *open = memmem(s + from, to - from, unknown, strlen(unknown));
@@ -240,7 +232,7 @@ static int read_header(struct reader *r, size_t from, size_t to, struct dg_error
     const size_t begin = (size_t)(open - s);
     r->first_form = read_plural_forms(forms, strlen(forms));
     r->n_forms = dg_plural_forms_count(forms);
-    return add_open(r, begin, begin + strlen(unknown), DG_WRITE_PLURAL_FORMS, err);
+    return add_bytes(r, begin, begin + strlen(unknown), forms, err);
 }
 
 /* A string in quotation marks, s[at, end). */

@@ -201,13 +201,18 @@ static int read_events(struct reader *r, struct dg_error *err)
 /* Adds the name of the language that is the root of all texts. */
 static int add_root(struct reader *r, struct dg_error *err)
 {
-    const struct dg_segment like = {.begin = r->root.begin,
-        .end = r->root.end,
-        .writing = DG_WRITE_YAML_LOCALE,
-        .yaml = r->root.style};
+    const char *target = r->x->target;
+    struct dg_buffer name;
     if (r->n_roots != 1 || !r->root_is_language || !r->root_has_mapping)
         return DG_OK;
-    return dg_segment_add(r->x, r->p, like, NULL, 0, err) ? DG_OK : err->code;
+    dg_buffer_init(&name);
+    dg_yaml_write(r->root.style, "", target, strlen(target), &name);
+    const int rc =
+        name.failed ? dg_error_set(err, DG_ENOMEM, "no memory for a text of a file")
+                    : dg_segment_add_bytes(r->x, r->p, (struct dg_span){r->root.begin, r->root.end},
+                          DG_WRITE_DECLARATION, name.data, err);
+    dg_buffer_deinit(&name);
+    return rc;
 }
 
 /* Counts the lines that may be directives, such as "%TAG ! !x". */

@@ -14,14 +14,6 @@ static bool is_word(const char *s, size_t begin, size_t end, const char *word)
     return end - begin == strlen(word) && strncasecmp(s + begin, word, end - begin) == 0;
 }
 
-/* Adds a segment that writes `is` over the name of an encoding, s[begin, end). */
-static int declare(struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end,
-    const char *is, struct dg_error *err)
-{
-    const struct dg_segment like = {.begin = begin, .end = end, .writing = DG_WRITE_DECLARATION};
-    return dg_segment_add_bytes(x, p, like, is, err);
-}
-
 /* Find the encoding's name in the declaration that s[n] begins with; false: it has none. */
 static bool find_encoding(const char *s, size_t n, size_t *begin, size_t *end)
 {
@@ -48,7 +40,7 @@ int dg_declaration_of_xml(struct dg_extract *x, struct dg_extract_part *p, struc
     size_t begin, end;
     if (!find_encoding(p->s, p->n, &begin, &end) || is_word(p->s, begin, end, is))
         return DG_OK;
-    return declare(x, p, begin, end, is, err);
+    return dg_segment_add_bytes(x, p, (struct dg_span){begin, end}, DG_WRITE_DECLARATION, is, err);
 }
 
 /* ---- HTML ---- */
@@ -164,7 +156,8 @@ int dg_declaration_of_type(
     if (x->utf16 != DG_UTF16_NONE || !find_charset(p->s, &begin, &end) ||
         is_word(p->s, begin, end, "UTF-8"))
         return DG_OK;
-    return declare(x, p, begin, end, "UTF-8", err);
+    return dg_segment_add_bytes(
+        x, p, (struct dg_span){begin, end}, DG_WRITE_DECLARATION, "UTF-8", err);
 }
 
 /* Adds the languages of <html lang="en" xml:lang="en">. */
@@ -193,5 +186,6 @@ int dg_declaration_of_html(struct dg_extract *x, struct dg_extract_part *p, stru
     if (x->utf16 != DG_UTF16_NONE || !find_meta(p->s, p->n, &begin, &end) ||
         is_word(p->s, begin, end, "UTF-8") || is_word(p->s, begin, end, "UTF8"))
         return DG_OK;
-    return declare(x, p, begin, end, "UTF-8", err);
+    return dg_segment_add_bytes(
+        x, p, (struct dg_span){begin, end}, DG_WRITE_DECLARATION, "UTF-8", err);
 }

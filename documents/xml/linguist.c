@@ -7,6 +7,7 @@
 #include "documents/xml/target.h"
 #include "text/format/xml/scan.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct dg_markup string = {.program = true, .key_signs = "&"};
@@ -86,15 +87,13 @@ static int read_message(struct reader *r, size_t at, struct dg_error *err)
 /* Adds the target language to <TS> if it names none. */
 static int add_language(struct reader *r, const struct dg_xml_tag *root, struct dg_error *err)
 {
-    const struct dg_segment like = {
-        .begin = root->name_end, .end = root->name_end, .writing = DG_WRITE_LOCALE};
+    const struct dg_span at = {root->name_end, root->name_end};
+    char language[DG_LANGUAGE_MAX + 16];
     size_t begin, end;
     if (dg_xml_attribute(&r->xml, root, "language", &begin, &end))
         return DG_OK;
-    struct dg_segment *g = dg_segment_add(r->x, r->p, like, NULL, 0, err);
-    if (!g || !(g->before = strdup(" language=\"")) || !(g->after = strdup("\"")))
-        return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    return DG_OK;
+    snprintf(language, sizeof language, " language=\"%s\"", r->x->program_locale);
+    return dg_segment_add_bytes(r->x, r->p, at, DG_WRITE_DECLARATION, language, err);
 }
 
 static int read_tags(struct reader *r, struct dg_error *err)

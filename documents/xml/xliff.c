@@ -240,17 +240,13 @@ static int add_source(struct reader *r, const struct dg_xml_tag *source, struct 
 static int add_language(
     struct reader *r, const struct dg_xml_tag *t, const char *name, struct dg_error *err)
 {
+    const struct dg_span at = {t->name_end, t->name_end};
+    char language[DG_LANGUAGE_MAX + 24];
     size_t begin, end;
-    char before[40];
     if (dg_xml_attribute(&r->xml, t, name, &begin, &end))
         return DG_OK;
-    struct dg_segment *g = dg_segment_add(r->x, r->p,
-        (struct dg_segment){.begin = t->name_end, .end = t->name_end, .writing = DG_WRITE_TARGET},
-        NULL, 0, err);
-    snprintf(before, sizeof before, " %s=\"", name);
-    if (!g || !(g->before = strdup(before)) || !(g->after = strdup("\"")))
-        return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    return DG_OK;
+    snprintf(language, sizeof language, " %s=\"%s\"", name, r->x->target);
+    return dg_segment_add_bytes(r->x, r->p, at, DG_WRITE_PLAIN, language, err);
 }
 
 static int read_tags(struct reader *r, struct dg_error *err)
