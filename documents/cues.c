@@ -99,13 +99,13 @@ static int add_cue(
     if (dg_word_times_are(p->s, c->begin, c->end))
         return dg_word_times_read(x, p, c->begin, c->end, err);
     const struct dg_segment like = {.begin = c->head, .end = c->end, .format = DG_FORMAT_SRT};
-    return dg_segment_add(x, p, like, p->s + c->head, c->end - c->head, err) ? DG_OK : err->code;
+    return dg_segment_add_own(x, p, like, err);
 }
 
 static int add_sentence(struct dg_extract *x, struct dg_extract_part *p, const struct cue *cues,
     size_t n, struct dg_error *err)
 {
-    const struct dg_segment like = {
+    struct dg_segment like = {
         .begin = cues[0].begin, .end = cues[n - 1].end, .writing = DG_WRITE_CUES};
     struct dg_buffer text;
     dg_buffer_init(&text);
@@ -120,19 +120,19 @@ static int add_sentence(struct dg_extract *x, struct dg_extract_part *p, const s
             dg_buffer_add(&text, p->s + words, dg_scan_trim_space(p->s, words, to) - words);
         }
     }
-    int rc = text.failed ? dg_error_set(err, DG_ENOMEM, "no memory for a text of a file") : DG_OK;
-    struct dg_segment *g =
-        rc == DG_OK ? dg_segment_add(x, p, like, text.data, text.len, err) : NULL;
-    if (rc == DG_OK && !g)
-        rc = err->code;
+    int rc = DG_OK;
     for (size_t i = 0; i < n && rc == DG_OK; i++)
-        rc = dg_slot_add(g,
+        rc = dg_slot_add(&like,
             (struct dg_slot){.kind = DG_SLOT_CUE,
                 .begin = cues[i].begin,
                 .end = cues[i].end,
                 .close = cues[i].lines,
                 .seconds = cues[i].to - cues[i].from},
             err);
+    if (rc == DG_OK)
+        rc = dg_segment_add_text(x, p, like, &text, err);
+    if (rc != DG_OK)
+        free(like.slots);
     dg_buffer_deinit(&text);
     return rc;
 }

@@ -99,11 +99,8 @@ static int add(struct reader *r, size_t at, size_t end, struct dg_error *err)
     int rc = DG_OK;
     dg_buffer_init(&text);
     dg_buffer_adds(&text, TIMES);
-    const bool words = read_text(r->p->s, at, end, &text);
-    if (text.failed)
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    else if (words && !dg_segment_add(r->x, r->p, like, text.data, text.len, err))
-        rc = err->code;
+    if (read_text(r->p->s, at, end, &text))
+        rc = dg_segment_add_text(r->x, r->p, like, &text, err);
     dg_buffer_deinit(&text);
     return rc;
 }

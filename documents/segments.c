@@ -88,6 +88,21 @@ no_memory:
     return NULL;
 }
 
+int dg_segment_add_own(
+    struct dg_extract *x, struct dg_extract_part *p, struct dg_segment like, struct dg_error *err)
+{
+    return dg_segment_add(x, p, like, p->s + like.begin, like.end - like.begin, err) ? DG_OK
+                                                                                     : err->code;
+}
+
+int dg_segment_add_text(struct dg_extract *x, struct dg_extract_part *p, struct dg_segment like,
+    const struct dg_buffer *text, struct dg_error *err)
+{
+    if (text->failed)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    return dg_segment_add(x, p, like, text->data, text->len, err) ? DG_OK : err->code;
+}
+
 int dg_segment_add_bytes(struct dg_extract *x, struct dg_extract_part *p, struct dg_span at,
     enum dg_writing writing, const char *bytes, struct dg_error *err)
 {

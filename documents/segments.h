@@ -184,6 +184,12 @@ struct dg_extract_part *dg_extract_add_part(struct dg_extract *x, struct dg_erro
  * Invalidates pointers to earlier segments. */
 struct dg_segment *dg_segment_add(struct dg_extract *x, struct dg_extract_part *p,
     struct dg_segment like, const char *text, size_t n, struct dg_error *err);
+/* The same with the bytes that it replaces as its text, or with that of a buffer. DG_ELIMIT;
+ * DG_ENOMEM, also where the buffer has failed. */
+int dg_segment_add_own(
+    struct dg_extract *x, struct dg_extract_part *p, struct dg_segment like, struct dg_error *err);
+int dg_segment_add_text(struct dg_extract *x, struct dg_extract_part *p, struct dg_segment like,
+    const struct dg_buffer *text, struct dg_error *err);
 /* Add one without a text, which writes `bytes` over the part's bytes `at`. DG_ENOMEM. */
 int dg_segment_add_bytes(struct dg_extract *x, struct dg_extract_part *p, struct dg_span at,
     enum dg_writing writing, const char *bytes, struct dg_error *err);

@@ -160,7 +160,6 @@ static int add(struct dg_extract *x, struct dg_extract_part *p, const struct tab
         .separator = t->separator};
     const size_t end = c.end - c.quoted;
     struct dg_buffer text;
-    int rc = DG_OK;
     if (!has_words(t, c) || t->s[c.begin + c.quoted] == '=') /* a formula */
         return DG_OK;
     dg_buffer_init(&text);
@@ -168,10 +167,7 @@ static int add(struct dg_extract *x, struct dg_extract_part *p, const struct tab
         dg_buffer_add(&text, t->s + i, 1);
         i += c.quoted && t->s[i] == '"';
     }
-    if (text.failed)
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    else if (!dg_segment_add(x, p, like, text.data, text.len, err))
-        rc = err->code;
+    const int rc = dg_segment_add_text(x, p, like, &text, err);
     dg_buffer_deinit(&text);
     return rc;
 }

@@ -70,11 +70,8 @@ int dg_word_times_read(
             continue;
         dg_buffer_reset(&words);
         add_words(p->s, like.begin, like.end, &words);
-        if (words.failed)
-            rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-        else if (dg_utf8_has_letter(words.data, words.len) &&
-                 !dg_segment_add(x, p, like, words.data, words.len, err))
-            rc = err->code;
+        if (words.failed || dg_utf8_has_letter(words.data, words.len))
+            rc = dg_segment_add_text(x, p, like, &words, err);
     }
     dg_buffer_deinit(&words);
     return rc;

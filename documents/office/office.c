@@ -88,12 +88,11 @@ int dg_office_add_paragraphs(struct dg_runs *r, struct dg_error *err)
 /* Adds the bytes of `like` as a text, if they are one. */
 static int add_lines(struct dg_runs *r, struct dg_segment like, struct dg_error *err)
 {
-    const char *s = r->p->s + like.begin;
-    const size_t n = like.end - like.begin;
     like.format = DG_FORMAT_XML;
     like.markup = &dg_office_lines;
-    return !dg_utf8_has_letter(s, n) || dg_segment_add(r->x, r->p, like, s, n, err) ? DG_OK
-                                                                                    : err->code;
+    return dg_utf8_has_letter(r->p->s + like.begin, like.end - like.begin)
+               ? dg_segment_add_own(r->x, r->p, like, err)
+               : DG_OK;
 }
 
 int dg_office_add_words(struct dg_runs *r, size_t i, struct dg_error *err)

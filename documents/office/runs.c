@@ -379,15 +379,15 @@ int dg_runs_add(struct dg_runs *r, size_t i, struct dg_error *err)
         g.prefix_end = r->prefix_end;
         rc = dg_pieces_write(&q, &g, &text, err);
     }
-    if (rc == DG_OK && (q.failed || text.failed))
+    if (rc == DG_OK && q.failed)
         rc = dg_error_set(err, DG_ENOMEM, "no memory for a paragraph");
     bool words = false;
     for (size_t k = 0; k < q.n && rc == DG_OK; k++)
         words = words ||
                 (q.list[k].kind == DG_PIECE_WORDS && dg_utf8_has_letter(r->xml.s + q.list[k].begin,
                                                          q.list[k].end - q.list[k].begin));
-    if (rc == DG_OK && words && !dg_segment_add(r->x, r->p, g, text.data, text.len, err))
-        rc = err->code;
+    if (rc == DG_OK && words)
+        rc = dg_segment_add_text(r->x, r->p, g, &text, err);
     if (rc != DG_OK || !words)
         free(g.slots);
     free(q.list);

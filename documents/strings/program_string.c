@@ -72,16 +72,11 @@ int dg_program_string_add_text(struct dg_extract *x, struct dg_extract_part *p,
     struct dg_segment like, const struct dg_buffer *text, struct dg_segment **added,
     struct dg_error *err)
 {
-    struct dg_segment *g = NULL;
-    int rc = DG_OK;
-    if (text->failed) {
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    } else if (text->len > 0 && dg_message_is_text(text->data, text->len)) {
-        g = dg_segment_add(x, p, like, text->data, text->len, err);
-        rc = g ? DG_OK : err->code;
-    }
+    const bool is_text =
+        text->failed || (text->len > 0 && dg_message_is_text(text->data, text->len));
+    const int rc = is_text ? dg_segment_add_text(x, p, like, text, err) : DG_OK;
     if (added)
-        *added = g;
+        *added = is_text && rc == DG_OK ? &p->segments[p->n_segments - 1] : NULL;
     return rc;
 }
 
