@@ -1,6 +1,7 @@
 /* Plain text, Markdown and HTML: files that are one text to the translator, cut where no sentence
  * continues, so that a long file becomes many small texts. */
 #include "documents/kinds.h"
+#include "documents/units.h"
 #include "documents/xml/declaration.h"
 #include "text/format/document.h"
 #include "text/scan.h"
@@ -91,7 +92,7 @@ static int add(struct dg_extract *x, struct dg_extract_part *p, size_t begin, si
     if (!dg_utf8_has_letter(p->s + begin, end - begin))
         return DG_OK;
     const struct dg_segment like = {.begin = begin, .end = end, .format = format};
-    return dg_segment_add(x, p, like, p->s + begin, end - begin, err) ? DG_OK : err->code;
+    return dg_segment_add_own(x, p, like, err);
 }
 
 int dg_read_text(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
@@ -235,37 +236,9 @@ int dg_read_markdown(struct dg_extract *x, struct dg_extract_part *p, struct dg_
 
 /* ---- HTML ---- */
 
-static enum dg_writing writing_of(enum dg_encoding encoding)
-{
-    switch (encoding) {
-    case DG_ENCODING_DOUBLE_QUOTED: return DG_WRITE_DOUBLE_QUOTED;
-    case DG_ENCODING_SINGLE_QUOTED: return DG_WRITE_SINGLE_QUOTED;
-    case DG_ENCODING_UNQUOTED: return DG_WRITE_UNQUOTED;
-    default: return DG_WRITE_PLAIN;
-    }
-}
-
 int dg_read_html(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    struct dg_document d;
-    size_t end = 0; /* end of the previous unit, including its inner units */
-    int rc = dg_document_open(p->s, p->n, DG_FORMAT_HTML, &d, err);
-    if (rc != DG_OK)
-        return rc;
-    for (size_t i = 0; i < d.n_units && rc == DG_OK; i++) {
-        const struct dg_unit *u = &d.units[i];
-        size_t to = dg_document_source(&d, u, u->end, true);
-        if (to <= end && u->source < end)
-            continue;
-        const struct dg_segment like = {.begin = u->source,
-            .end = to,
-            .format = DG_FORMAT_HTML,
-            .writing = writing_of(u->encoding)};
-        if (!dg_segment_add(x, p, like, p->s + u->source, to - u->source, err))
-            rc = err->code;
-        end = u->encoding == DG_ENCODING_MARKUP ? to : end;
-    }
-    dg_document_close(&d);
+    int rc = dg_units_add(x, p, DG_FORMAT_HTML, NULL, DG_FORMAT_HTML, err);
     if (rc == DG_OK)
         rc = dg_declaration_of_xml(x, p, err);
     return rc == DG_OK ? dg_declaration_of_html(x, p, err) : rc;

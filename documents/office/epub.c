@@ -3,50 +3,24 @@
  * language. */
 #include "documents/declared_language.h"
 #include "documents/kinds.h"
+#include "documents/units.h"
 #include "documents/xml/declaration.h"
 #include "text/format/xml/scan.h"
-#include "text/utf8.h"
 
 #include <string.h>
 #include <strings.h>
 
 static const struct dg_markup xhtml = {.html = true};
 
-static int read_units(struct dg_extract *x, struct dg_extract_part *p, const struct dg_markup *m,
-    struct dg_error *err)
-{
-    struct dg_document d;
-    size_t end = 0;
-    int rc = dg_document_open_markup(p->s, p->n, DG_FORMAT_XML, m, &d, err);
-    if (rc != DG_OK)
-        return rc;
-    for (size_t i = 0; i < d.n_units && rc == DG_OK; i++) {
-        const struct dg_unit *u = &d.units[i];
-        const struct dg_segment like = {.begin = u->source,
-            .end = dg_document_source(&d, u, u->end, true),
-            .format = DG_FORMAT_HTML,
-            .writing = u->encoding == DG_ENCODING_DOUBLE_QUOTED   ? DG_WRITE_DOUBLE_QUOTED
-                       : u->encoding == DG_ENCODING_SINGLE_QUOTED ? DG_WRITE_SINGLE_QUOTED
-                                                                  : DG_WRITE_PLAIN};
-        if (like.end <= end)
-            continue; /* within the previous unit */
-        if (!dg_segment_add(x, p, like, p->s + like.begin, like.end - like.begin, err))
-            rc = err->code;
-        end = like.end;
-    }
-    dg_document_close(&d);
-    return rc;
-}
-
 static int read_page(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    int rc = read_units(x, p, &xhtml, err);
+    int rc = dg_units_add(x, p, DG_FORMAT_XML, &xhtml, DG_FORMAT_HTML, err);
     return rc == DG_OK ? dg_declaration_of_html(x, p, err) : rc;
 }
 
 static int read_contents(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    return read_units(x, p, NULL, err);
+    return dg_units_add(x, p, DG_FORMAT_XML, NULL, DG_FORMAT_HTML, err);
 }
 
 /* Reads the language of a book, the first if it has several. */

@@ -1,6 +1,7 @@
 /* Android's string resources (<resources>), and XML of any other kind. */
 #include "documents/kinds.h"
 #include "documents/strings/program_string.h"
+#include "documents/units.h"
 #include "documents/xml/declaration.h"
 #include "documents/xml/string.h"
 #include "text/format/xml/scan.h"
@@ -183,25 +184,6 @@ static int read_resources(struct reader *r, size_t root, struct dg_error *err)
     return rc;
 }
 
-/* Adds each unit of the XML as a text. */
-static int read_any(struct reader *r, struct dg_error *err)
-{
-    struct dg_document d;
-    int rc = dg_document_open(r->p->s, r->p->n, DG_FORMAT_XML, &d, err);
-    if (rc != DG_OK)
-        return rc;
-    for (size_t i = 0; i < d.n_units && rc == DG_OK; i++) {
-        const struct dg_unit *u = &d.units[i];
-        const struct dg_segment like = {.begin = u->source,
-            .end = dg_document_source(&d, u, u->end, true),
-            .format = DG_FORMAT_XML};
-        if (!dg_segment_add(r->x, r->p, like, r->p->s + like.begin, like.end - like.begin, err))
-            rc = err->code;
-    }
-    dg_document_close(&d);
-    return rc;
-}
-
 int dg_read_android(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     struct reader r = {.x = x, .p = p};
@@ -210,7 +192,7 @@ int dg_read_android(struct dg_extract *x, struct dg_extract_part *p, struct dg_e
     if (rc == DG_OK)
         rc = root < r.xml.n_tags && dg_xml_is(&r.xml, &r.xml.tags[root], "resources")
                  ? read_resources(&r, root, err)
-                 : read_any(&r, err);
+                 : dg_units_add(x, p, DG_FORMAT_XML, NULL, DG_FORMAT_XML, err);
     if (rc == DG_OK)
         rc = dg_declaration_of_xml(x, p, err);
     dg_xml_close(&r.xml);

@@ -487,7 +487,7 @@ def test_odt(tmp_path):
 
 PAGE = """<?xml version="1.0" encoding="utf-8"?>
 <!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml"><head><title/><link href="a.css"/><script src="x"/></head>
-<body><p>Two dogs <b>play</b> in the snow.</p><p><img src="a" alt="A girl is smiling."/></p><p>A girl is <i>smiling</i>.<br/>Two dogs play in the snow.</p></body></html>
+<body><p>Two dogs <b>play</b> in the snow.</p><p><img src="a" title="Two dogs play in the snow." alt="A girl is smiling."/></p><p>A girl is <i>smiling</i>.<br/>Two dogs play in the snow.</p></body></html>
 """
 PAGE_IN_GERMAN = (PAGE.replace("Two dogs <b>play</b> in the snow.", "Zwei Hunde <b>spielen</b> im Schnee.")
                   .replace(DOGS, SNOW).replace(GIRL, SMILES).replace("A girl is <i>smiling</i>.", "Ein Mädchen <i>lächelt</i>."))
