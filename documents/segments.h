@@ -88,6 +88,8 @@ struct dg_run_names {
     const char *reference;
     /* other elements with text alone are fields: the text stays, but models see it */
     bool fields;
+    /* these names have the prefix of the root's name, if that has one */
+    bool prefixed;
     /* the tag in a run's properties that names the language of its words, and what is before its
      * code, by enum dg_scripts; or NULL */
     const char *language, *codes[3];

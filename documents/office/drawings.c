@@ -27,16 +27,26 @@ static bool is_label(const struct dg_xml *x, size_t i)
     return is_written(x, i) || is_in_list(x, i, "c:strCache") || is_in_list(x, i, "c:lvl");
 }
 
+static int add_label(struct dg_runs *r, size_t i, struct dg_error *err)
+{
+    return is_label(&r->xml, i) ? dg_office_add_words(r, i, err) : DG_OK;
+}
+
+static int add_written(struct dg_runs *r, size_t i, struct dg_error *err)
+{
+    return is_written(&r->xml, i) ? dg_office_add_words(r, i, err) : DG_OK;
+}
+
 static int read_chart(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    return dg_office_read_drawing(x, p, is_label, err);
+    return dg_office_read(x, p, &dg_office_slide, add_label, err);
 }
 
 /* A chart of a sheet gets the words of cells from there. */
 static int read_chart_of_cells(
     struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    return dg_office_read_drawing(x, p, is_written, err);
+    return dg_office_read(x, p, &dg_office_slide, add_written, err);
 }
 
 dg_part_reader *dg_office_find_drawing(const char *folder, const char *name)

@@ -1,6 +1,7 @@
 #include "documents/office/languages.h"
 
 #include "documents/declared_language.h"
+#include "documents/office/office.h"
 
 /* Adds the attribute of a tag, over which `is` is written. *found: it names another language than
  * the target; if it does not, it stays. */
@@ -13,30 +14,32 @@ static int add(struct dg_runs *r, const struct dg_xml_tag *t, const char *attrib
     return *found ? dg_declared_language_write(r->x, r->p, begin, end, is, err) : DG_OK;
 }
 
-/* Adds the attribute of all tags of this name. */
-static int read_all(struct dg_extract *x, struct dg_extract_part *p, const char *name,
-    const char *attribute, struct dg_error *err)
+static int visit_style(struct dg_runs *r, size_t i, struct dg_error *err)
 {
-    struct dg_runs r = {.x = x, .p = p};
+    static const char *const attributes[] = {"w:val", "w:eastAsia", "w:bidi"};
+    const struct dg_xml_tag *t = &r->xml.tags[i];
     bool found;
-    int rc = dg_xml_scan(p->s, p->n, &r.xml, err);
-    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++)
-        if (r.xml.tags[i].kind != DG_XML_CLOSE && dg_xml_is(&r.xml, &r.xml.tags[i], name))
-            rc = add(&r, &r.xml.tags[i], attribute, x->locale, &found, err);
-    dg_xml_close(&r.xml);
-    return rc;
+    return dg_xml_is(&r->xml, t, "w:lang")
+               ? add(r, t, attributes[r->x->scripts], r->x->locale, &found, err)
+               : DG_OK;
+}
+
+static int visit_presentation(struct dg_runs *r, size_t i, struct dg_error *err)
+{
+    const struct dg_xml_tag *t = &r->xml.tags[i];
+    bool found;
+    return dg_xml_is(&r->xml, t, "a:defRPr") ? add(r, t, "lang", r->x->locale, &found, err) : DG_OK;
 }
 
 int dg_languages_read_styles(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    static const char *const attributes[] = {"w:val", "w:eastAsia", "w:bidi"};
-    return read_all(x, p, "w:lang", attributes[x->scripts], err);
+    return dg_office_read(x, p, NULL, visit_style, err);
 }
 
 int dg_languages_read_presentation(
     struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    return read_all(x, p, "a:defRPr", "lang", err);
+    return dg_office_read(x, p, NULL, visit_presentation, err);
 }
 
 int dg_languages_add(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_error *err)

@@ -41,7 +41,7 @@ static const struct dg_run_names word = {
     .codes = {" w:val=\"", " w:eastAsia=\"", " w:bidi=\""},
 };
 
-static const struct dg_run_names slide = {
+const struct dg_run_names dg_office_slide = {
     .markup = &dg_office_lines,
     .paragraphs = (const char *const[]){"a:p", NULL},
     .paragraph_properties = "a:pPr",
@@ -75,13 +75,42 @@ static const struct dg_run_names open_document = {
     .fields = true,
 };
 
-int dg_office_add_paragraphs(struct dg_runs *r, struct dg_error *err)
+/* Finds the prefix of the root's name, which a sheet's other names have, too: Microsoft's Open XML
+ * SDK writes <x:sst><x:si><x:t>. */
+static void find_prefix(struct dg_runs *r)
 {
-    int rc = DG_OK;
-    for (size_t i = 0; i < r->xml.n_tags && rc == DG_OK; i++)
-        if (r->xml.tags[i].kind == DG_XML_OPEN &&
-            dg_runs_lists(r, &r->xml.tags[i], r->names->paragraphs))
-            rc = dg_runs_add(r, i, err);
+    const size_t root = dg_xml_root(&r->xml);
+    if (root == r->xml.n_tags)
+        return;
+    const struct dg_xml_tag *t = &r->xml.tags[root];
+    const char *colon = memchr(r->xml.s + t->name, ':', t->name_end - t->name);
+    r->prefix = t->name;
+    r->prefix_end = colon ? (size_t)(colon - r->xml.s) + 1 : t->name;
+}
+
+int dg_office_open(struct dg_runs *r, struct dg_extract *x, struct dg_extract_part *p,
+    const struct dg_run_names *names, struct dg_error *err)
+{
+    *r = (struct dg_runs){.x = x, .p = p, .names = names};
+    const int rc = dg_xml_scan(p->s, p->n, &r->xml, err);
+    if (rc == DG_OK && names && names->prefixed)
+        find_prefix(r);
+    return rc;
+}
+
+int dg_office_read(struct dg_extract *x, struct dg_extract_part *p,
+    const struct dg_run_names *names, dg_office_visit *visit, struct dg_error *err)
+{
+    struct dg_runs r;
+    int rc = dg_office_open(&r, x, p, names, err);
+    for (size_t i = 0; names && i < r.xml.n_tags && rc == DG_OK; i++)
+        if (r.xml.tags[i].kind == DG_XML_OPEN &&
+            dg_runs_lists(&r, &r.xml.tags[i], names->paragraphs))
+            rc = dg_runs_add(&r, i, err);
+    for (size_t i = 0; visit && i < r.xml.n_tags && rc == DG_OK; i++)
+        if (r.xml.tags[i].kind != DG_XML_CLOSE)
+            rc = visit(&r, i, err);
+    dg_xml_close(&r.xml);
     return rc;
 }
 
@@ -97,10 +126,9 @@ static int add_lines(struct dg_runs *r, struct dg_segment like, struct dg_error 
 
 int dg_office_add_words(struct dg_runs *r, size_t i, struct dg_error *err)
 {
-    return add_lines(r,
-        (struct dg_segment){
-            .begin = r->xml.tags[i].end, .end = r->xml.tags[r->xml.tags[i].partner].begin},
-        err);
+    const struct dg_xml_tag *t = &r->xml.tags[i];
+    const struct dg_segment like = {.begin = t->end, .end = r->xml.tags[t->partner].begin};
+    return t->kind == DG_XML_OPEN ? add_lines(r, like, err) : DG_OK;
 }
 
 int dg_office_add_value(
@@ -140,17 +168,6 @@ void dg_office_keep_quoted(struct dg_extract *x, const char *s, size_t n)
     }
 }
 
-static int read_paragraphs(struct dg_extract *x, struct dg_extract_part *p,
-    const struct dg_run_names *names, struct dg_error *err)
-{
-    struct dg_runs r = {.x = x, .p = p, .names = names};
-    int rc = dg_xml_scan(p->s, p->n, &r.xml, err);
-    if (rc == DG_OK)
-        rc = dg_office_add_paragraphs(&r, err);
-    dg_xml_close(&r.xml);
-    return rc;
-}
-
 bool dg_office_is_numbered(const char *name, const char *begin)
 {
     size_t n = strlen(name), len = strlen(begin);
@@ -168,7 +185,7 @@ bool dg_office_is_counted(const char *name, const char *begin)
 
 static int read_word(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    return read_paragraphs(x, p, &word, err);
+    return dg_office_read(x, p, &word, NULL, err);
 }
 
 dg_part_reader *dg_member_docx(const char *name)
@@ -185,32 +202,18 @@ dg_part_reader *dg_member_docx(const char *name)
 
 int dg_office_read_slide(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    return read_paragraphs(x, p, &slide, err);
+    return dg_office_read(x, p, &dg_office_slide, NULL, err);
 }
 
-int dg_office_read_drawing(
-    struct dg_extract *x, struct dg_extract_part *p, dg_office_pick *pick, struct dg_error *err)
+static int add_remark(struct dg_runs *r, size_t i, struct dg_error *err)
 {
-    struct dg_runs r = {.x = x, .p = p, .names = &slide};
-    int rc = dg_xml_scan(p->s, p->n, &r.xml, err);
-    if (rc == DG_OK)
-        rc = dg_office_add_paragraphs(&r, err);
-    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++)
-        if (r.xml.tags[i].kind == DG_XML_OPEN && pick(&r.xml, i))
-            rc = dg_office_add_words(&r, i, err);
-    dg_xml_close(&r.xml);
-    return rc;
-}
-
-static bool is_remark(const struct dg_xml *x, size_t i)
-{
-    return dg_xml_is(x, &x->tags[i], "p:text");
+    return dg_xml_is(&r->xml, &r->xml.tags[i], "p:text") ? dg_office_add_words(r, i, err) : DG_OK;
 }
 
 /* Comments on a slide: those of PowerPoint before 2021 have no paragraphs. */
 static int read_remarks(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    return dg_office_read_drawing(x, p, is_remark, err);
+    return dg_office_read(x, p, &dg_office_slide, add_remark, err);
 }
 
 dg_part_reader *dg_member_pptx(const char *name)
@@ -295,25 +298,20 @@ static int add_filter(struct dg_runs *r, size_t i, struct dg_error *err)
     return whole ? dg_office_add_value(r, t, "table:value", err) : DG_OK;
 }
 
+static int visit_open(struct dg_runs *r, size_t i, struct dg_error *err)
+{
+    const struct dg_xml_tag *t = &r->xml.tags[i];
+    keep_names(r, i);
+    if (dg_xml_is(&r->xml, t, "table:table-cell"))
+        return add_cell(r, i, err);
+    if (dg_xml_is(&r->xml, t, "style:text-properties"))
+        return dg_languages_add(r, t, err);
+    return add_filter(r, i, err);
+}
+
 static int read_open(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    struct dg_runs r = {.x = x, .p = p, .names = &open_document};
-    int rc = dg_xml_scan(p->s, p->n, &r.xml, err);
-    if (rc == DG_OK)
-        rc = dg_office_add_paragraphs(&r, err);
-    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++) {
-        if (r.xml.tags[i].kind == DG_XML_CLOSE)
-            continue;
-        keep_names(&r, i);
-        if (dg_xml_is(&r.xml, &r.xml.tags[i], "table:table-cell"))
-            rc = add_cell(&r, i, err);
-        else if (dg_xml_is(&r.xml, &r.xml.tags[i], "style:text-properties"))
-            rc = dg_languages_add(&r, &r.xml.tags[i], err);
-        else
-            rc = add_filter(&r, i, err);
-    }
-    dg_xml_close(&r.xml);
-    return rc;
+    return dg_office_read(x, p, &open_document, visit_open, err);
 }
 
 dg_part_reader *dg_member_odt(const char *name)

@@ -8,10 +8,22 @@
 /* The text of cells and slides: a line end and a tab end a sentence. */
 extern const struct dg_markup dg_office_lines;
 
-/* Add a segment for each paragraph. DG_ELIMIT, DG_ENOMEM. */
-int dg_office_add_paragraphs(struct dg_runs *r, struct dg_error *err);
+/* The text of slides and drawings. */
+extern const struct dg_run_names dg_office_slide;
 
-/* Add the words of the element at tag i, which has no runs. DG_ELIMIT, DG_ENOMEM. */
+/* Scan the part for names (or NULL), and the prefix that they have in it; `r` must be closed in
+ * every case. DG_EINVAL, DG_ENOMEM. */
+int dg_office_open(struct dg_runs *r, struct dg_extract *x, struct dg_extract_part *p,
+    const struct dg_run_names *names, struct dg_error *err);
+/* Read tag i, which is no closing one. */
+typedef int dg_office_visit(struct dg_runs *r, size_t i, struct dg_error *err);
+/* Open the part, add its paragraphs if there are names, then visit each tag that is no closing one;
+ * visit: or NULL. */
+int dg_office_read(struct dg_extract *x, struct dg_extract_part *p,
+    const struct dg_run_names *names, dg_office_visit *visit, struct dg_error *err);
+
+/* Add the words of the element at tag i, which has no runs, if it is an opening one. DG_ELIMIT,
+ * DG_ENOMEM. */
 int dg_office_add_words(struct dg_runs *r, size_t i, struct dg_error *err);
 /* The same for the value of an attribute of the tag, if it has this one: a text as the words of a
  * cell are. */
@@ -31,12 +43,6 @@ bool dg_office_is_counted(const char *name, const char *begin);
 
 /* Read a part with the text of drawings, as slides are (kinds.h). */
 int dg_office_read_slide(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err);
-
-/* True if the element at tag i is words without runs. */
-typedef bool dg_office_pick(const struct dg_xml *x, size_t i);
-/* The same, and then the elements that `pick` returns true for. */
-int dg_office_read_drawing(
-    struct dg_extract *x, struct dg_extract_part *p, dg_office_pick *pick, struct dg_error *err);
 
 /* The reader of a member with words in a chart or a diagram, if it is in the folder ("word/",
  * "ppt/" or "xl/"); NULL: it is none. */

@@ -16,20 +16,8 @@ static const struct dg_run_names sheet = {
     /* readings of the words, by their places in the string */
     .dropped = (const char *const[]){"rPh", NULL},
     .end = "phoneticPr",
+    .prefixed = true,
 };
-
-/* Finds the prefix of the root's name, which a sheet's other names have, too: Microsoft's Open XML
- * SDK writes <x:sst><x:si><x:t>. */
-static void find_prefix(struct dg_runs *r)
-{
-    const size_t root = dg_xml_root(&r->xml);
-    if (root == r->xml.n_tags)
-        return;
-    const struct dg_xml_tag *t = &r->xml.tags[root];
-    const char *colon = memchr(r->xml.s + t->name, ':', t->name_end - t->name);
-    r->prefix = t->name;
-    r->prefix_end = colon ? (size_t)(colon - r->xml.s) + 1 : t->name;
-}
 
 /* Adds a string without runs, whose text has a single format. A translation leaves out what gives
  * readings of its words. */
@@ -139,65 +127,56 @@ static int add_filter(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_e
     return whole ? dg_office_add_value(r, t, value, err) : DG_OK;
 }
 
+static int visit_sheet(struct dg_runs *r, size_t i, struct dg_error *err)
+{
+    const int rc = add_filter(r, &r->xml.tags[i], err);
+    if (rc != DG_OK || r->xml.tags[i].kind != DG_XML_OPEN)
+        return rc;
+    keep_list(r, i);
+    keep_compared(r, i);
+    return is_string(r, i) ? add_string(r, i, err) : DG_OK;
+}
+
 static int read_sheet(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    struct dg_runs r = {.x = x, .p = p, .names = &sheet};
-    int rc = dg_xml_scan(p->s, p->n, &r.xml, err);
-    if (rc == DG_OK) {
-        find_prefix(&r);
-        rc = dg_office_add_paragraphs(&r, err);
-    }
-    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++) {
-        if (r.xml.tags[i].kind != DG_XML_CLOSE)
-            rc = add_filter(&r, &r.xml.tags[i], err);
-        if (r.xml.tags[i].kind != DG_XML_OPEN)
-            continue;
-        keep_list(&r, i);
-        keep_compared(&r, i);
-        if (rc == DG_OK && is_string(&r, i))
-            rc = add_string(&r, i, err);
-    }
-    dg_xml_close(&r.xml);
-    return rc;
+    return dg_office_read(x, p, &sheet, visit_sheet, err);
 }
 
 /* Keeps the name of the element at tag i, if it is one of these. */
-static void keep_name(struct dg_extract *x, const struct dg_xml *xml, size_t i, const char *element)
+static void keep_name(const struct dg_runs *r, size_t i, const char *element)
 {
-    const struct dg_xml_tag *t = &xml->tags[i];
+    const struct dg_xml_tag *t = &r->xml.tags[i];
     size_t begin, end;
-    if (dg_xml_is_local(xml, t, element) && t->kind != DG_XML_CLOSE &&
-        dg_xml_attribute(xml, t, "name", &begin, &end))
-        dg_extract_keep(x, xml->s + begin, end - begin);
+    if (dg_xml_is_local(&r->xml, t, element) && dg_xml_attribute(&r->xml, t, "name", &begin, &end))
+        dg_extract_keep(r->x, r->xml.s + begin, end - begin);
+}
+
+static int visit_table(struct dg_runs *r, size_t i, struct dg_error *err)
+{
+    keep_name(r, i, "tableColumn");
+    return add_filter(r, &r->xml.tags[i], err);
 }
 
 /* Keeps a table's column names, and with them the header cells, which must equal them: formulas,
  * pivot tables and slicers name columns, and no two columns may have one name. Reads its filter. */
 static int read_table(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    struct dg_runs r = {.x = x, .p = p};
-    int rc = dg_xml_scan(p->s, p->n, &r.xml, err);
-    for (size_t i = 0; i < r.xml.n_tags && rc == DG_OK; i++) {
-        keep_name(x, &r.xml, i, "tableColumn");
-        if (r.xml.tags[i].kind != DG_XML_CLOSE)
-            rc = add_filter(&r, &r.xml.tags[i], err);
-    }
-    dg_xml_close(&r.xml);
-    return rc;
+    return dg_office_read(x, p, NULL, visit_table, err);
+}
+
+static int visit_pivot(struct dg_runs *r, size_t i, struct dg_error *err)
+{
+    (void)err;
+    keep_name(r, i, "cacheField");
+    return DG_OK;
 }
 
 /* The same for the names of a pivot table's data, if they are in cells. */
 static int read_pivot(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     static const char cells[] = "worksheetSource";
-    struct dg_xml xml;
-    if (!memmem(p->s, p->n, cells, strlen(cells)))
-        return DG_OK;
-    int rc = dg_xml_scan(p->s, p->n, &xml, err);
-    for (size_t i = 0; i < xml.n_tags && rc == DG_OK; i++)
-        keep_name(x, &xml, i, "cacheField");
-    dg_xml_close(&xml);
-    return rc;
+    return memmem(p->s, p->n, cells, strlen(cells)) ? dg_office_read(x, p, NULL, visit_pivot, err)
+                                                    : DG_OK;
 }
 
 /* ---- formulas ---- */
@@ -243,15 +222,13 @@ static void find_setting(const struct dg_runs *r, size_t *begin, size_t *end, st
  * translation of the old ones. */
 static int read_workbook(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    struct dg_runs r = {.x = x, .p = p, .names = &sheet};
+    struct dg_runs r;
     struct dg_span at = {0, 0};
     struct dg_buffer is;
     dg_buffer_init(&is);
-    int rc = dg_xml_scan(p->s, p->n, &r.xml, err);
-    if (rc == DG_OK) {
-        find_prefix(&r);
+    int rc = dg_office_open(&r, x, p, &sheet, err);
+    if (rc == DG_OK)
         find_setting(&r, &at.begin, &at.end, &is);
-    }
     if (rc == DG_OK && is.failed)
         rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
     else if (rc == DG_OK && is.len > 0)
