@@ -67,17 +67,6 @@ static bool is_entry_text(const char *s, struct dg_json_bytes key)
     return false;
 }
 
-static int add(
-    struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end, struct dg_error *err)
-{
-    const struct dg_segment like = {.begin = begin,
-        .end = end,
-        .markup = &strings,
-        .writing = DG_WRITE_ESCAPED,
-        .escapes = DG_ESCAPES_JSON};
-    return dg_program_string_add_escaped(x, p, like, err);
-}
-
 int dg_read_json(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
     const char *s = p->s;
@@ -117,7 +106,8 @@ int dg_read_json(struct dg_extract *x, struct dg_extract_part *p, struct dg_erro
                 rc = dg_segment_add_bytes(x, p, (struct dg_span){at + 1, end - 1},
                     DG_WRITE_DECLARATION, x->program_locale, err);
             } else if (!quiet[depth] && !about) {
-                rc = add(x, p, at + 1, end - 1, err);
+                rc = dg_program_string_add_escaped(
+                    x, p, (struct dg_span){at + 1, end - 1}, &strings, DG_ESCAPES_JSON, err);
             }
         }
     }

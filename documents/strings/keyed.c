@@ -95,26 +95,6 @@ int dg_read_properties(struct dg_extract *x, struct dg_extract_part *p, struct d
 
 /* ---- .strings ---- */
 
-/* The byte after the string that begins with '"' at s[at]; n: it does not end. */
-static size_t string_end(const char *s, size_t n, size_t at)
-{
-    for (at++; at < n && s[at] != '"'; at++)
-        at += s[at] == '\\';
-    return at < n ? at + 1 : n;
-}
-
-/* Adds the value p->s[begin, end). */
-static int add(
-    struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end, struct dg_error *err)
-{
-    const struct dg_segment like = {.begin = begin,
-        .end = end,
-        .markup = &apple,
-        .writing = DG_WRITE_ESCAPED,
-        .escapes = DG_ESCAPES_C};
-    return dg_program_string_add_escaped(x, p, like, err);
-}
-
 static size_t comment_end(const char *s, size_t n, size_t at)
 {
     const bool line = s[at + 1] == '/';
@@ -133,12 +113,10 @@ int dg_read_strings(struct dg_extract *x, struct dg_extract_part *p, struct dg_e
         if (s[at] == '/' && end < p->n && (s[end] == '/' || s[end] == '*')) {
             end = comment_end(s, p->n, at);
         } else if (s[at] == '"') {
-            end = string_end(s, p->n, at);
-            if (s[end - 1] != '"' || end - at < 2)
-                rc = dg_extract_broken(
-                    err, "the string in line %zu does not end", dg_extract_line_of(p, at));
-            else if (value)
-                rc = add(x, p, at + 1, end - 1, err);
+            rc = dg_program_string_end(p, at, &end, err);
+            if (rc == DG_OK && value)
+                rc = dg_program_string_add_escaped(
+                    x, p, (struct dg_span){at + 1, end - 1}, &apple, DG_ESCAPES_C, err);
         } else if (s[at] == '=' || s[at] == ';') {
             value = s[at] == '=';
         }

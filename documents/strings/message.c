@@ -1,8 +1,6 @@
 #include "documents/strings/message.h"
 
-#include "documents/strings/date_pattern.h"
 #include "text/scan.h"
-#include "text/utf8.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -58,11 +56,6 @@ bool dg_message_has_words(const char *s, size_t n)
         if (s[at] == '{' && has_words(s, at, n))
             return true;
     return false;
-}
-
-bool dg_message_is_text(const char *s, size_t n)
-{
-    return dg_utf8_has_letter(s, n) && !dg_date_pattern_is(s, n);
 }
 
 bool dg_message_is(const char *s, size_t n)

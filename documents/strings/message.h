@@ -12,10 +12,6 @@
 /* True if s[n] may be a message of ICU with an argument that has words: "{n, plural,". */
 bool dg_message_has_words(const char *s, size_t n);
 
-/* True if any other string s[n] of a program is translated: it has a letter, and is no pattern of
- * dates (date_pattern.h). */
-bool dg_message_is_text(const char *s, size_t n);
-
 /* True if s[n] has an argument with a number: nothing else tells a message from other strings. */
 bool dg_message_is(const char *s, size_t n);
 /* Append the message s[n] as it is read, its arguments as they are written; false: it cannot be

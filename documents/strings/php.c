@@ -78,16 +78,6 @@ static size_t skip_blanks(const struct reader *r, size_t at)
     return at;
 }
 
-/* The byte after the string that begins with a quotation mark at `at`; 0: it does not end. */
-static size_t string_end(const struct reader *r, size_t at)
-{
-    const char *s = r->p->s;
-    size_t i = at + 1;
-    while (i < r->p->n && s[i] != s[at])
-        i += s[i] == '\\' ? 2 : 1;
-    return i < r->p->n ? i + 1 : 0;
-}
-
 /* The byte after the string <<<NAME that begins at `at`, whose last line begins with NAME; `at`:
  * none begins there. */
 static size_t heredoc_end(const struct reader *r, size_t at)
@@ -129,25 +119,22 @@ static bool has_code(const char *s, size_t n)
 /* Adds the string between the quotation marks at `begin` and before `end`. */
 static int add(struct reader *r, size_t begin, size_t end, struct dg_error *err)
 {
-    const char *s = r->p->s;
-    const bool doubled = s[begin] == '"';
-    const struct dg_segment like = {.begin = begin + 1,
-        .end = end - 1,
-        .markup = &strings,
-        .writing = DG_WRITE_ESCAPED,
-        .escapes = doubled ? DG_ESCAPES_PHP_DOUBLE : DG_ESCAPES_PHP_SINGLE};
-    if (doubled && has_code(s + like.begin, like.end - like.begin))
+    const bool doubled = r->p->s[begin] == '"';
+    const struct dg_span at = {begin + 1, end - 1};
+    if (doubled && has_code(r->p->s + at.begin, at.end - at.begin))
         return DG_OK;
-    return dg_program_string_add_escaped(r->x, r->p, like, err);
+    return dg_program_string_add_escaped(
+        r->x, r->p, at, &strings, doubled ? DG_ESCAPES_PHP_DOUBLE : DG_ESCAPES_PHP_SINGLE, err);
 }
 
 /* Reads the string at *at: it is a text if it is a whole value. */
 static int read_string(struct reader *r, size_t *at, struct dg_error *err)
 {
-    const size_t begin = *at, end = string_end(r, begin);
-    if (end == 0)
-        return dg_extract_broken(
-            err, "the string in line %zu does not end", dg_extract_line_of(r->p, begin));
+    const size_t begin = *at;
+    size_t end;
+    const int rc = dg_program_string_end(r->p, begin, &end, err);
+    if (rc != DG_OK)
+        return rc;
     const size_t next = skip_blanks(r, end);
     const char follows = next < r->p->n ? r->p->s[next] : ';';
     const bool in_array = r->depth > 0 && r->brackets[r->depth - 1] == ARRAY,

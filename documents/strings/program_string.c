@@ -1,8 +1,10 @@
 #include "documents/strings/program_string.h"
 
 #include "documents/kinds.h"
+#include "documents/strings/date_pattern.h"
 #include "documents/strings/forms/forms.h"
 #include "documents/strings/message.h"
+#include "text/utf8.h"
 
 #include <string.h>
 
@@ -73,7 +75,8 @@ int dg_program_string_add_text(struct dg_extract *x, struct dg_extract_part *p,
     struct dg_error *err)
 {
     const bool is_text =
-        text->failed || (text->len > 0 && dg_message_is_text(text->data, text->len));
+        text->failed || (text->len > 0 && dg_utf8_has_letter(text->data, text->len) &&
+                            !dg_date_pattern_is(text->data, text->len));
     const int rc = is_text ? dg_segment_add_text(x, p, like, text, err) : DG_OK;
     if (added)
         *added = is_text && rc == DG_OK ? &p->segments[p->n_segments - 1] : NULL;
@@ -94,13 +97,31 @@ int dg_program_string_add(struct dg_extract *x, struct dg_extract_part *p, struc
     return rc;
 }
 
-int dg_program_string_add_escaped(
-    struct dg_extract *x, struct dg_extract_part *p, struct dg_segment like, struct dg_error *err)
+int dg_program_string_add_escaped(struct dg_extract *x, struct dg_extract_part *p,
+    struct dg_span at, const struct dg_markup *markup, enum dg_escapes escapes,
+    struct dg_error *err)
 {
+    const struct dg_segment like = {.begin = at.begin,
+        .end = at.end,
+        .markup = markup,
+        .writing = DG_WRITE_ESCAPED,
+        .escapes = escapes};
     struct dg_buffer text;
     dg_buffer_init(&text);
-    dg_escapes_read(like.escapes, p->s + like.begin, like.end - like.begin, &text);
+    dg_escapes_read(escapes, p->s + at.begin, at.end - at.begin, &text);
     const int rc = dg_program_string_add(x, p, like, &text, NULL, err);
     dg_buffer_deinit(&text);
     return rc;
+}
+
+int dg_program_string_end(
+    const struct dg_extract_part *p, size_t at, size_t *end, struct dg_error *err)
+{
+    size_t i = at + 1;
+    while (i < p->n && p->s[i] != p->s[at])
+        i += p->s[i] == '\\' ? 2 : 1;
+    *end = i + 1;
+    return i < p->n ? DG_OK
+                    : dg_extract_broken(
+                          err, "the string in line %zu does not end", dg_extract_line_of(p, at));
 }

@@ -305,6 +305,7 @@ static void what_is_refused(void **state)
     refuse("a.txt", zeros, 200, DG_ELIMIT, "more than 100 bytes of text");
     refuse("a.po", "msgid \"a\"\nhello\n", 16, DG_EINVAL, "line 2");
     refuse("a.strings", "\"a\" = \"b", 8, DG_EINVAL, "line 1");
+    refuse("a.strings", "\"a\" = \"b\\\"", 10, DG_EINVAL, "line 1");
     refuse("a.php", "<?php\n$a['b'] = 'c", 18, DG_EINVAL, "line 2");
     refuse("a.php", "<p>dog</p>", 10, DG_EINVAL, "no <?php");
     refuse("a.xlf", "<xliff>", 7, DG_EINVAL, "line 1");
