@@ -45,7 +45,7 @@ struct reader {
     /* the first key of a document, and how many there are */
     struct dg_yaml_scalar root;
     size_t n_roots;
-    /* the first one names a language, and its value is a mapping */
+    /* the first one, no block, names a language; its value is a mapping */
     bool root_is_language, root_has_mapping;
 };
 
@@ -124,7 +124,8 @@ static bool is_language(const char *s, size_t n)
 static void read_root(struct reader *r, const yaml_event_t *e)
 {
     if (r->n_roots++ == 0 && e->type == YAML_SCALAR_EVENT && find_scalar(r, e, &r->root))
-        r->root_is_language = is_language(r->root.text, r->root.n);
+        r->root_is_language =
+            r->root.style < DG_YAML_LITERAL && is_language(r->root.text, r->root.n);
     r->root.text = NULL; /* the event's */
 }
 

@@ -155,6 +155,7 @@ static const struct example cases[] = {
     {"a.yml", "en: dog\n", "en: DOG\n", false},
     {"a.yml", "xx:\n  en:\n    a: dog\n", "xx:\n  en:\n    a: DOG\n", false},
     {"a.yml", "'pt-BR':\n  a: dog\n", "'de':\n  a: DOG\n", false},
+    {"a.yml", "? |-\n  en\n:\n  a: dog\n", "? |-\n  en\n:\n  a: DOG\n", false},
     {"a.yml", "- en:\n    a: dog\n", "- en:\n    a: DOG\n", false},
     {"a.yml", "%YAML 1.1\n---\nen: {a: one}\n---\nen: {a: two}\n",
         "%YAML 1.1\n---\nen: {a: ONE}\n---\nen: {a: TWO}\n", false},
