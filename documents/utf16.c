@@ -1,7 +1,9 @@
 #include "documents/utf16.h"
 
+#include "documents/strings/escapes.h"
+#include "text/utf8.h"
+
 #include <stdint.h>
-#include <stdlib.h>
 
 enum dg_utf16_order dg_utf16_mark(const char *s, size_t n)
 {
@@ -21,30 +23,16 @@ static uint32_t unit_at(enum dg_utf16_order order, const char *s, size_t i)
     return order == DG_UTF16_BIG ? (uint32_t)a << 8 | b : (uint32_t)b << 8 | a;
 }
 
-static size_t put_utf8(uint32_t c, char *out)
-{
-    if (c < 0x80) {
-        out[0] = (char)c;
-        return 1;
-    }
-    const size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (size_t i = n - 1; i > 0; i--, c >>= 6)
-        out[i] = (char)(0x80 | (c & 0x3F));
-    out[0] = (char)(0xF00 >> n | c);
-    return n;
-}
-
 int dg_utf16_read(enum dg_utf16_order order, const char *s, size_t n, char **out, size_t *len,
     struct dg_error *err)
 {
+    struct dg_buffer text;
     *len = 0;
     *out = NULL;
     if (n % 2 != 0)
         return dg_error_field(err, DG_EINVAL, "file",
             "the file is not UTF-16, as its mark says: it ends in half a character");
-    char *text = malloc(n / 2 * 3 + 1);
-    if (!text)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a file of %zu bytes", n);
+    dg_buffer_init(&text);
     for (size_t i = 2; i < n; i += 2) {
         uint32_t c = unit_at(order, s, i);
         const uint32_t low = i + 2 < n ? unit_at(order, s, i + 2) : 0;
@@ -52,15 +40,14 @@ int dg_utf16_read(enum dg_utf16_order order, const char *s, size_t n, char **out
             c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
             i += 2;
         } else if (c >= 0xD800 && c < 0xE000) {
-            free(text);
+            dg_buffer_deinit(&text);
             return dg_error_field(err, DG_EINVAL, "file",
                 "the file is not UTF-16, as its mark says: half a character at byte %zu", i);
         }
-        *len += put_utf8(c, text + *len);
+        dg_escapes_add_character(c, &text);
     }
-    text[*len] = '\0';
-    *out = text;
-    return DG_OK;
+    *out = dg_buffer_take(&text, len);
+    return *out ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a file of %zu bytes", n);
 }
 
 static void put_unit(enum dg_utf16_order order, uint32_t u, struct dg_buffer *out)
@@ -74,11 +61,7 @@ void dg_utf16_write(enum dg_utf16_order order, const char *s, size_t n, struct d
 {
     put_unit(order, 0xFEFF, out);
     for (size_t i = 0; i < n;) {
-        const unsigned char first = (unsigned char)s[i++];
-        const size_t more = first < 0x80 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
-        uint32_t c = more > 0 ? first & (0x3Fu >> more) : first;
-        for (size_t k = 0; k < more && i < n; k++)
-            c = c << 6 | ((unsigned char)s[i++] & 0x3Fu);
+        uint32_t c = dg_utf8_next(s, n, &i);
         if (c >= 0x10000) {
             put_unit(order, 0xD800 + ((c - 0x10000) >> 10), out);
             c = 0xDC00 + ((c - 0x10000) & 0x3FF);

@@ -258,11 +258,8 @@ static bool is_hidden(enum dg_escapes e, const char *s, size_t i, size_t n)
 /* The character at s[*i] as \uXXXX. */
 static void write_units(const char *s, size_t n, size_t *i, struct dg_buffer *out)
 {
-    unsigned char lead = (unsigned char)s[*i];
-    int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
-    uint32_t c = lead & (0x3Fu >> more);
-    for (; more > 0 && *i + 1 < n; more--)
-        c = c << 6 | ((unsigned char)s[++*i] & 0x3F);
+    const uint32_t c = dg_utf8_next(s, n, i);
+    --*i;
     if (c >= 0x10000)
         dg_buffer_addf(out, "\\u%04X\\u%04X", 0xD800 + ((c - 0x10000) >> 10),
             0xDC00 + ((c - 0x10000) & 0x3FF));
