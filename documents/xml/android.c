@@ -120,31 +120,17 @@ static int add(struct reader *r, size_t begin, size_t end, enum dg_format format
     return rc;
 }
 
-/* Moves the ends past white space, which Android does not show there. */
-static void trim(const char *s, size_t *begin, size_t *end)
-{
-    while (*begin < *end && is_space(s[*begin]))
-        ++*begin;
-    while (*end > *begin && is_space(s[*end - 1]))
-        --*end;
-}
-
 /* Adds a string's text: quoted as a whole, in one CDATA section, or bare. */
 static int add_string(struct reader *r, const struct dg_xml_tag *t, struct dg_error *err)
 {
-    static const char cdata[] = "<![CDATA[";
     const char *s = r->p->s;
     size_t begin = t->end, end = r->xml.tags[t->partner].begin;
-    trim(s, &begin, &end);
+    const bool cdata = dg_xml_string_cdata(s, &begin, &end);
+    dg_xml_string_trim(s, &begin, &end); /* Android shows no white space there */
+    if (cdata)
+        return add(r, begin, end, DG_FORMAT_HTML, false, err);
     if (begin == end || s[begin] == '@' || s[begin] == '?')
         return DG_OK; /* a reference */
-    if (end - begin > strlen(cdata) && memcmp(s + begin, cdata, strlen(cdata)) == 0 &&
-        memmem(s + begin, end - begin, "]]>", 3) == s + end - 3) {
-        begin += strlen(cdata);
-        end -= 3;
-        trim(s, &begin, &end);
-        return add(r, begin, end, DG_FORMAT_HTML, false, err);
-    }
     const bool quoted =
         end - begin > 2 && s[begin] == '"' && find_quote(s, begin + 1, end) == end - 1;
     return add(r, begin + quoted, end - quoted, DG_FORMAT_XML, quoted, err);

@@ -25,23 +25,11 @@ static int add(struct reader *r, const struct dg_xml_tag *t, struct dg_error *er
 {
     struct dg_segment like = {
         .markup = &string, .writing = DG_WRITE_ESCAPED, .escapes = DG_ESCAPES_LINGUIST};
-    struct dg_buffer before, after;
-    size_t n;
+    struct dg_segment *g;
     if (!dg_xml_target_room(&r->xml, t, &like.begin, &like.end))
         return DG_OK;
-    struct dg_segment *g;
     const int rc = dg_program_string_add(r->x, r->p, like, &r->source, &g, err);
-    if (rc != DG_OK || !g)
-        return rc;
-    dg_buffer_init(&before);
-    dg_buffer_init(&after);
-    dg_buffer_adds(&before, "");
-    dg_buffer_adds(&after, "");
-    dg_xml_target_enclose(&r->xml, t, &before, &after);
-    g->before = dg_buffer_take(&before, &n);
-    g->after = dg_buffer_take(&after, &n);
-    return g->before && g->after ? DG_OK
-                                 : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    return rc == DG_OK && g ? dg_xml_target_enclose(&r->xml, t, "", "", g, err) : rc;
 }
 
 /* Adds what is empty in a translation: itself, or its forms. */

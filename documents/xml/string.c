@@ -13,13 +13,18 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
+void dg_xml_string_trim(const char *s, size_t *begin, size_t *end)
+{
+    while (*begin < *end && is_space(s[*begin]))
+        ++*begin;
+    while (*end > *begin && is_space(s[*end - 1]))
+        --*end;
+}
+
 bool dg_xml_string_cdata(const char *s, size_t *begin, size_t *end)
 {
     size_t from = *begin, to = *end;
-    while (from < to && is_space(s[from]))
-        from++;
-    while (to > from && is_space(s[to - 1]))
-        to--;
+    dg_xml_string_trim(s, &from, &to);
     if (to - from < strlen(CDATA) || memcmp(s + from, CDATA, strlen(CDATA)) != 0)
         return false;
     from += strlen(CDATA);

@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Moves the ends of s[*begin, *end) past the white space at either. */
+void dg_xml_string_trim(const char *s, size_t *begin, size_t *end);
+
 /* Moves the ends of s[*begin, *end) to the content of the one CDATA section that it is; false: it
  * is something else. */
 bool dg_xml_string_cdata(const char *s, size_t *begin, size_t *end);

@@ -14,14 +14,21 @@ bool dg_xml_target_room(
     return true;
 }
 
-void dg_xml_target_enclose(const struct dg_xml *x, const struct dg_xml_tag *t,
-    struct dg_buffer *before, struct dg_buffer *after)
+int dg_xml_target_enclose(const struct dg_xml *x, const struct dg_xml_tag *t, const char *open,
+    const char *close, struct dg_segment *g, struct dg_error *err)
 {
-    if (t->kind == DG_XML_OPEN)
-        return;
-    dg_buffer_add(before, x->s + t->begin, t->end - 2 - t->begin);
-    dg_buffer_adds(before, ">");
-    dg_buffer_adds(after, "</");
-    dg_buffer_add(after, x->s + t->name, t->name_end - t->name);
-    dg_buffer_adds(after, ">");
+    const bool empty = t->kind == DG_XML_EMPTY;
+    struct dg_buffer before, after;
+    dg_buffer_init(&before);
+    dg_buffer_init(&after);
+    if (empty)
+        dg_buffer_addf(&before, "%.*s>", (int)(t->end - 2 - t->begin), x->s + t->begin);
+    dg_buffer_adds(&before, open);
+    dg_buffer_adds(&after, close);
+    if (empty)
+        dg_buffer_addf(&after, "</%.*s>", (int)(t->name_end - t->name), x->s + t->name);
+    g->before = dg_buffer_take(&before, NULL);
+    g->after = dg_buffer_take(&after, NULL);
+    return g->before && g->after ? DG_OK
+                                 : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
 }

@@ -4,16 +4,16 @@
 #ifndef DG_DOCUMENTS_XML_TARGET_H
 #define DG_DOCUMENTS_XML_TARGET_H
 
-#include "base/buffer.h"
+#include "documents/segments.h"
 #include "text/format/xml/scan.h"
 
 /* Finds the bytes that an answer replaces; false: the element has text or tags. */
 bool dg_xml_target_room(
     const struct dg_xml *x, const struct dg_xml_tag *t, size_t *begin, size_t *end);
 
-/* Appends what an answer needs before it and after it: the tags of an element that has only one,
- * <target state="new"/>. */
-void dg_xml_target_enclose(const struct dg_xml *x, const struct dg_xml_tag *t,
-    struct dg_buffer *before, struct dg_buffer *after);
+/* Sets what is written around the answer to g: the tags of an element that has only one, such as
+ * <target state="new"/>, and within them `open` and `close`. DG_ENOMEM. */
+int dg_xml_target_enclose(const struct dg_xml *x, const struct dg_xml_tag *t, const char *open,
+    const char *close, struct dg_segment *g, struct dg_error *err);
 
 #endif

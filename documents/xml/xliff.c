@@ -97,49 +97,28 @@ static struct unit find_unit(const struct reader *r, const struct dg_xml_tag *so
     return u;
 }
 
-/* Appends "\n <target>" with the source's indentation and prefix. */
-static void add_opening(
-    const struct reader *r, const struct dg_xml_tag *source, struct dg_buffer *b)
-{
-    const char *s = r->xml.s;
-    size_t at = source->begin;
-    while (at > 0 && strchr(" \t\r\n", s[at - 1]))
-        at--;
-    dg_buffer_add(b, s + at, source->begin - at);
-    dg_buffer_adds(b, "<");
-    dg_buffer_add(b, s + source->name, source->name_end - source->name - strlen("source"));
-    dg_buffer_adds(b, "target>");
-}
-
-/* Appends the closing tag of a target beside the source. */
-static void add_closing(
-    const struct reader *r, const struct dg_xml_tag *source, struct dg_buffer *b)
-{
-    dg_buffer_adds(b, "</");
-    dg_buffer_add(b, r->xml.s + source->name, source->name_end - source->name - strlen("source"));
-    dg_buffer_adds(b, "target>");
-}
-
-/* Sets what is written around the answer: the tags of a target that is missing or empty, such as
- * <target state="new"/>, and those of the source's CDATA section. */
+/* Sets what is written around the answer: the tags of a target that is missing, with the source's
+ * indentation and prefix, or is empty; and those of the source's CDATA section. */
 static int enclose(struct reader *r, struct dg_segment *g, const struct dg_xml_tag *source,
     const struct dg_xml_tag *target, struct dg_error *err)
 {
-    struct dg_buffer before, after;
     const bool cdata = g->escapes == DG_ESCAPES_CDATA;
-    size_t n;
+    const char *s = r->xml.s, *open = cdata ? "<![CDATA[" : "", *close = cdata ? "]]>" : "";
+    const char *prefix = s + source->name;
+    const int n = (int)(source->name_end - source->name - strlen("source"));
+    struct dg_buffer before, after;
+    size_t at = source->begin;
+    if (target)
+        return dg_xml_target_enclose(&r->xml, target, open, close, g, err);
+    while (at > 0 && strchr(" \t\r\n", s[at - 1]))
+        at--;
     dg_buffer_init(&before);
     dg_buffer_init(&after);
-    if (!target)
-        add_opening(r, source, &before);
-    dg_buffer_adds(&after, cdata ? "]]>" : "");
-    if (target)
-        dg_xml_target_enclose(&r->xml, target, &before, &after);
-    else
-        add_closing(r, source, &after);
-    dg_buffer_adds(&before, cdata ? "<![CDATA[" : "");
-    g->before = dg_buffer_take(&before, &n);
-    g->after = dg_buffer_take(&after, &n);
+    dg_buffer_addf(
+        &before, "%.*s<%.*starget>%s", (int)(source->begin - at), s + at, n, prefix, open);
+    dg_buffer_addf(&after, "%s</%.*starget>", close, n, prefix);
+    g->before = dg_buffer_take(&before, NULL);
+    g->after = dg_buffer_take(&after, NULL);
     return g->before && g->after ? DG_OK
                                  : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
 }
