@@ -245,6 +245,12 @@ static void protect_spans(struct dg_document *d, const char *s, struct dg_unit *
     dg_document_close(&w.old);
 }
 
+static void drop(struct dg_document *d)
+{
+    d->text.len = d->units[d->n_units].at;
+    d->n_marks = d->units[d->n_units].mark;
+}
+
 void dg_document_end(struct dg_document *d, const char *s)
 {
     if (d->text.failed)
@@ -254,17 +260,11 @@ void dg_document_end(struct dg_document *d, const char *s)
     u->end = d->text.len;
     u->n_marks = d->n_marks - u->mark;
     if (u->end == u->at) {
-        dg_document_drop(d);
+        drop(d);
     } else {
         protect_spans(d, s, u);
         d->n_units++;
     }
-}
-
-void dg_document_drop(struct dg_document *d)
-{
-    d->text.len = d->units[d->n_units].at;
-    d->n_marks = d->units[d->n_units].mark;
 }
 
 void dg_document_end_value(struct dg_document *d, const char *s, enum dg_encoding encoding)
@@ -276,7 +276,7 @@ void dg_document_end_value(struct dg_document *d, const char *s, enum dg_encodin
     if (d->text.len > at && dg_utf8_has_letter(d->text.data + at, d->text.len - at))
         dg_document_end(d, s);
     else
-        dg_document_drop(d);
+        drop(d);
 }
 
 void dg_document_append(struct dg_document *d, const struct dg_document *more)

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define MAX_SHOWN 80 /* maximum bytes of a protected span that the model sees */
-
 void dg_flow_init(struct dg_flow *f, struct dg_document *d, const char *s, size_t n)
 {
     *f = (struct dg_flow){.d = d, .s = s, .n = n};
@@ -210,15 +208,8 @@ void dg_flow_letters(const char *s, size_t begin, size_t end, struct dg_buffer *
     f.space = f.space_end = begin;
     dg_flow_text(&f, begin, end);
     dg_flow_deinit(&f);
-    size_t at = dg_scan_skip_space(d.text.data, 0, d.text.len);
-    size_t to = at + (d.text.len - at < MAX_SHOWN ? d.text.len - at : MAX_SHOWN);
-    while (to > at && to < d.text.len && ((unsigned char)d.text.data[to] & 0xC0) == 0x80)
-        to--;
-    to = dg_scan_trim_space(d.text.data, at, to);
-    dg_buffer_init(out);
-    if (to > at)
-        dg_buffer_add(out, d.text.data + at, to - at);
-    out->failed |= d.text.failed;
+    *out = d.text;
+    dg_buffer_init(&d.text);
     dg_document_close(&d);
 }
 
@@ -230,12 +221,8 @@ void dg_flow_protect(
     write_space(f);
     dg_flow_letters(f->s, letters, letters_end, &shown);
     f->d->text.failed |= shown.failed;
-    dg_document_mark(f->d,
-        (struct dg_mark){.kind = shown.len > 0 ? DG_MARK_PROTECTED : DG_MARK_POINT,
-            .len = shown.len,
-            .begin = begin,
-            .end = end},
-        shown.data ? shown.data : "");
+    dg_document_protect(
+        f->d, shown.data ? shown.data : "", (size_t[2]){begin, end}, (size_t[2]){0, shown.len});
     dg_buffer_deinit(&shown);
 }
 

@@ -60,8 +60,7 @@ void dg_flow_end(struct dg_flow *f);
 /* A value to translate within the tag that was passed last, or between units. */
 void dg_flow_value(struct dg_flow *f, struct dg_flow_value value);
 
-/* Write the letters of markup s[begin, end) without its tags, as the model sees a protected span;
- * the caller deinitialises *out. */
+/* Write the text of markup s[begin, end), without its tags; the caller deinitialises *out. */
 void dg_flow_letters(const char *s, size_t begin, size_t end, struct dg_buffer *out);
 
 #endif

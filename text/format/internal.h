@@ -27,9 +27,8 @@ void dg_document_mark(struct dg_document *d, struct dg_mark mark, const char *sh
 void dg_document_protect(
     struct dg_document *d, const char *s, const size_t mark[2], const size_t letters[2]);
 void dg_document_end(struct dg_document *d, const char *s);
-void dg_document_drop(struct dg_document *d);
-/* dg_document_end for a unit whose answer is written in this encoding, or dg_document_drop if it
- * has no letter. */
+/* dg_document_end for a unit whose answer is written in this encoding; one without a letter is
+ * dropped. */
 void dg_document_end_value(struct dg_document *d, const char *s, enum dg_encoding encoding);
 /* Add all units of `more`, which were taken from the same source. */
 void dg_document_append(struct dg_document *d, const struct dg_document *more);

@@ -4,6 +4,7 @@
 #include "text/format/html/elements.h"
 #include "text/format/html/tree.h"
 #include "text/format/markup.h"
+#include "text/scan.h"
 #include "text/utf8.h"
 
 #include <ctype.h>
@@ -138,7 +139,8 @@ static bool is_small_number(const struct walk *w, const GumboElement *e)
         return false;
     struct dg_buffer letters;
     dg_flow_letters(w->s, end_of(w, &e->original_tag), begin_of(w, &e->original_end_tag), &letters);
-    bool number = letters.len > 0 && !dg_utf8_has_letter(letters.data, letters.len);
+    const bool number = dg_scan_skip_space(letters.data, 0, letters.len) < letters.len &&
+                        !dg_utf8_has_letter(letters.data, letters.len);
     dg_buffer_deinit(&letters);
     return number;
 }
