@@ -1,5 +1,6 @@
 #include "documents/segments.h"
 
+#include "base/array.h"
 #include "text/utf8.h"
 
 #include <stdarg.h>
@@ -68,14 +69,10 @@ struct dg_segment *dg_segment_add(struct dg_extract *x, struct dg_extract_part *
 {
     if (text && !fits(x, n, err))
         return NULL;
-    if (p->n_segments == p->cap) {
-        size_t cap = p->cap ? 2 * p->cap : 32;
-        struct dg_segment *more = realloc(p->segments, cap * sizeof *more);
-        if (!more)
-            goto no_memory;
-        p->segments = more;
-        p->cap = cap;
-    }
+    struct dg_segment *more = dg_array_grow(p->segments, p->n_segments, &p->cap, sizeof *more);
+    if (!more)
+        goto no_memory;
+    p->segments = more;
     struct dg_segment *g = &p->segments[p->n_segments];
     *g = like;
     if (text && !(g->text = strndup(text, n)))
@@ -124,14 +121,10 @@ void dg_segment_free(struct dg_segment *g)
 
 int dg_slot_add(struct dg_segment *g, struct dg_slot slot, struct dg_error *err)
 {
-    if (g->n_slots == g->slots_cap) {
-        size_t cap = g->slots_cap ? 2 * g->slots_cap : 8;
-        struct dg_slot *more = realloc(g->slots, cap * sizeof *more);
-        if (!more)
-            return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-        g->slots = more;
-        g->slots_cap = cap;
-    }
+    struct dg_slot *more = dg_array_grow(g->slots, g->n_slots, &g->slots_cap, sizeof *more);
+    if (!more)
+        return dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    g->slots = more;
     g->slots[g->n_slots++] = slot;
     return DG_OK;
 }

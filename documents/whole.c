@@ -1,5 +1,6 @@
 /* Plain text, Markdown and HTML: files that are one text to the translator, cut where no sentence
  * continues, so that a long file becomes many small texts. */
+#include "base/array.h"
 #include "documents/kinds.h"
 #include "documents/units.h"
 #include "documents/xml/declaration.h"
@@ -171,14 +172,10 @@ struct starts {
 
 static int add_start(struct starts *l, struct start start, struct dg_error *err)
 {
-    if (l->n == l->cap) {
-        size_t cap = l->cap ? 2 * l->cap : 64;
-        struct start *list = realloc(l->list, cap * sizeof *list);
-        if (!list)
-            return dg_error_set(err, DG_ENOMEM, "no memory for %zu texts of a file", cap);
-        l->list = list;
-        l->cap = cap;
-    }
+    struct start *list = dg_array_grow(l->list, l->n, &l->cap, sizeof *list);
+    if (!list)
+        return dg_error_set(err, DG_ENOMEM, "no memory for the texts of a file");
+    l->list = list;
     l->list[l->n++] = start;
     return DG_OK;
 }

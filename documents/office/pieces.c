@@ -1,10 +1,10 @@
 #include "documents/office/pieces.h"
 
+#include "base/array.h"
 #include "text/protected.h"
 #include "text/utf8.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Formattings that are compared, to keep the time linear. */
@@ -12,16 +12,12 @@
 
 void dg_pieces_add(struct dg_pieces *q, struct dg_piece piece)
 {
-    if (q->n == q->cap) {
-        size_t cap = q->cap ? 2 * q->cap : 32;
-        struct dg_piece *more = realloc(q->list, cap * sizeof *more);
-        if (!more) {
-            q->failed = true;
-            return;
-        }
-        q->list = more;
-        q->cap = cap;
+    struct dg_piece *more = dg_array_grow(q->list, q->n, &q->cap, sizeof *more);
+    if (!more) {
+        q->failed = true;
+        return;
     }
+    q->list = more;
     q->list[q->n++] = piece;
 }
 

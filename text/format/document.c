@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "text/format/internal.h"
 #include "text/placeholder_program.h"
 #include "text/protected.h"
@@ -26,23 +27,10 @@ bool dg_format_find(const char *name, enum dg_format *out)
     return false;
 }
 
-/* Make room for one more element; NULL: out of memory, and d->text has failed. */
-static void *grow(struct dg_document *d, void *list, size_t n, size_t *cap, size_t size)
-{
-    if (n < *cap)
-        return list;
-    size_t more = *cap ? 2 * *cap : 16;
-    void *p = realloc(list, more * size);
-    if (p)
-        *cap = more;
-    else
-        d->text.failed = true;
-    return p;
-}
-
 void dg_document_begin(struct dg_document *d, size_t source)
 {
-    struct dg_unit *p = grow(d, d->units, d->n_units, &d->units_cap, sizeof *p);
+    struct dg_unit *p = dg_array_grow(d->units, d->n_units, &d->units_cap, sizeof *p);
+    d->text.failed = d->text.failed || !p;
     if (!p)
         return;
     d->units = p;
@@ -57,7 +45,8 @@ void dg_document_text(struct dg_document *d, const char *s, size_t begin, size_t
 
 void dg_document_mark(struct dg_document *d, struct dg_mark mark, const char *shown)
 {
-    struct dg_mark *p = grow(d, d->marks, d->n_marks, &d->marks_cap, sizeof *p);
+    struct dg_mark *p = dg_array_grow(d->marks, d->n_marks, &d->marks_cap, sizeof *p);
+    d->text.failed = d->text.failed || !p;
     if (!p)
         return;
     d->marks = p;

@@ -1,5 +1,6 @@
 #include "text/format/flow.h"
 
+#include "base/array.h"
 #include "text/format/escape.h"
 #include "text/scan.h"
 
@@ -284,16 +285,12 @@ void dg_flow_value(struct dg_flow *f, struct dg_flow_value value)
         add_value(f, &value);
         return;
     }
-    if (f->n_values == f->values_cap) {
-        size_t cap = f->values_cap ? 2 * f->values_cap : 8;
-        struct dg_flow_value *p = realloc(f->values, cap * sizeof *p);
-        if (!p) {
-            f->d->text.failed = true;
-            return;
-        }
-        f->values = p;
-        f->values_cap = cap;
+    struct dg_flow_value *p = dg_array_grow(f->values, f->n_values, &f->values_cap, sizeof *p);
+    if (!p) {
+        f->d->text.failed = true;
+        return;
     }
+    f->values = p;
     f->values[f->n_values++] = value;
 }
 

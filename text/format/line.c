@@ -1,4 +1,5 @@
 /* Lines, and the paragraphs that they make. */
+#include "base/array.h"
 #include "text/format/internal.h"
 
 #include <stdlib.h>
@@ -43,15 +44,11 @@ void dg_paragraph_add(struct dg_paragraph *p, const char *s, size_t begin, size_
     if (!p->open)
         p->n = 0;
     p->open = true;
-    if (p->n == p->cap) {
-        size_t cap = p->cap ? 2 * p->cap : 16;
-        void *more = realloc(p->lines, cap * sizeof *p->lines);
-        p->failed = p->failed || !more;
-        if (!more)
-            return;
-        p->lines = more;
-        p->cap = cap;
-    }
+    void *more = dg_array_grow(p->lines, p->n, &p->cap, sizeof *p->lines);
+    p->failed = p->failed || !more;
+    if (!more)
+        return;
+    p->lines = more;
     p->lines[p->n][0] = begin;
     p->lines[p->n++][1] = end;
 }

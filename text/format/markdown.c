@@ -4,6 +4,7 @@
  * (markdown_unit.c makes units of them). Handled in addition: the title of front matter, footnotes,
  * alerts, formulas between "$$", directives of site generators and what they keep, and the
  * <summary> of <details>. */
+#include "base/array.h"
 #include "text/format/escape.h"
 #include "text/format/front_matter.h"
 #include "text/format/internal.h"
@@ -47,16 +48,12 @@ static int parse(struct reader *r, size_t begin, size_t end);
 static void add_event(struct reader *r, struct dg_md_event event)
 {
     struct dg_md_events *e = &r->e;
-    if (e->n == e->cap) {
-        size_t cap = e->cap ? 2 * e->cap : 64;
-        struct dg_md_event *p = realloc(e->list, cap * sizeof *p);
-        if (!p) {
-            r->d->text.failed = true;
-            return;
-        }
-        e->list = p;
-        e->cap = cap;
+    struct dg_md_event *p = dg_array_grow(e->list, e->n, &e->cap, sizeof *p);
+    if (!p) {
+        r->d->text.failed = true;
+        return;
     }
+    e->list = p;
     e->list[e->n++] = event;
 }
 

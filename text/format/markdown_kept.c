@@ -1,8 +1,8 @@
 #include "text/format/markdown_kept.h"
 
+#include "base/array.h"
 #include "text/format/internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { KINDS = 6 };
@@ -50,14 +50,10 @@ static char fence_of(const struct pass *p, const struct dg_line *l)
 
 static bool add(struct dg_md_kept *out, struct dg_span part)
 {
-    if (out->n == out->cap) {
-        const size_t cap = out->cap ? 2 * out->cap : 8;
-        struct dg_span *list = realloc(out->list, cap * sizeof *list);
-        if (!list)
-            return false;
-        out->list = list;
-        out->cap = cap;
-    }
+    struct dg_span *list = dg_array_grow(out->list, out->n, &out->cap, sizeof *list);
+    if (!list)
+        return false;
+    out->list = list;
     out->list[out->n++] = part;
     return true;
 }

@@ -1,8 +1,8 @@
 #include "text/format/markdown_spans.h"
 
+#include "base/array.h"
 #include "text/format/dialect.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct spans {
@@ -21,16 +21,12 @@ struct spans {
 static void add(struct spans *p, struct dg_md_event event)
 {
     struct dg_md_events *out = p->out;
-    if (out->n == out->cap) {
-        const size_t cap = out->cap ? 2 * out->cap : p->e->n + 8;
-        struct dg_md_event *list = realloc(out->list, cap * sizeof *list);
-        if (!list) {
-            out->failed = true;
-            return;
-        }
-        out->list = list;
-        out->cap = cap;
+    struct dg_md_event *list = dg_array_grow(out->list, out->n, &out->cap, sizeof *list);
+    if (!list) {
+        out->failed = true;
+        return;
     }
+    out->list = list;
     out->list[out->n++] = event;
 }
 

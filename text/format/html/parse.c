@@ -1,5 +1,6 @@
 #include "text/format/html/parse.h"
 
+#include "base/array.h"
 #include "text/format/flow.h"
 #include "text/format/html/elements.h"
 #include "text/format/html/tree.h"
@@ -35,16 +36,12 @@ struct walk {
 static void add(struct walk *w, struct dg_html_event event)
 {
     struct dg_html_events *e = w->out;
-    if (e->n == e->cap) {
-        size_t cap = e->cap ? 2 * e->cap : 64;
-        struct dg_html_event *p = realloc(e->list, cap * sizeof *p);
-        if (!p) {
-            w->failed = true;
-            return;
-        }
-        e->list = p;
-        e->cap = cap;
+    struct dg_html_event *p = dg_array_grow(e->list, e->n, &e->cap, sizeof *p);
+    if (!p) {
+        w->failed = true;
+        return;
     }
+    e->list = p;
     event.sequence = e->n;
     e->list[e->n++] = event;
 }
@@ -185,16 +182,12 @@ static void add_values(struct walk *w, const GumboElement *e, const char *name)
 
 static void push(struct walk *w, struct level level)
 {
-    if (w->n_levels == w->cap) {
-        size_t cap = w->cap ? 2 * w->cap : 64;
-        struct level *p = realloc(w->levels, cap * sizeof *p);
-        if (!p) {
-            w->failed = true;
-            return;
-        }
-        w->levels = p;
-        w->cap = cap;
+    struct level *p = dg_array_grow(w->levels, w->n_levels, &w->cap, sizeof *p);
+    if (!p) {
+        w->failed = true;
+        return;
     }
+    w->levels = p;
     w->levels[w->n_levels++] = level;
 }
 

@@ -1,5 +1,6 @@
 #include "text/format/xml/scan.h"
 
+#include "base/array.h"
 #include "text/format/xml/check.h"
 
 #include <stdint.h>
@@ -103,14 +104,10 @@ static int check_attributes(const char *s, size_t n, struct dg_error *err)
 
 static int add(struct dg_xml *x, struct dg_xml_tag t, struct dg_error *err)
 {
-    if (x->n_tags == x->cap) {
-        size_t cap = x->cap ? 2 * x->cap : 64;
-        struct dg_xml_tag *p = realloc(x->tags, cap * sizeof *p);
-        if (!p)
-            return dg_error_set(err, DG_ENOMEM, "no memory for %zu tags", cap);
-        x->tags = p;
-        x->cap = cap;
-    }
+    struct dg_xml_tag *p = dg_array_grow(x->tags, x->n_tags, &x->cap, sizeof *p);
+    if (!p)
+        return dg_error_set(err, DG_ENOMEM, "no memory for the tags of %zu bytes", x->n);
+    x->tags = p;
     x->tags[x->n_tags++] = t;
     return DG_OK;
 }
