@@ -2,8 +2,6 @@
 
 #include "translate/layout/white_space.h"
 
-#include <string.h>
-
 static bool find_words(struct dg_arena *arena, const char *s, size_t n, struct dg_words *out)
 {
     out->n = 0;
@@ -41,7 +39,6 @@ bool dg_aligned_words_find(
             out->from[p->target] == DG_NO_WORD)
             out->from[p->target] = p->source;
     }
-    memset(out->after, 0, out->source.n * sizeof *out->after);
     for (uint32_t i = 0; i < out->answer.n; i++)
         if (out->from[i] != DG_NO_WORD)
             out->after[out->from[i]] = i + 1;

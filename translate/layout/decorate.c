@@ -362,10 +362,7 @@ static bool make_room(struct work *w, struct dg_arena *arena)
     w->spaces = dg_arena_array(arena, d->answer_len / 2 + 1, sizeof *w->spaces);
     /* two edits for a pair; up to as many escapes as the answer has bytes */
     w->edits = dg_arena_array(arena, 2 * d->n + d->answer_len + 1, sizeof *w->edits);
-    if (!w->first_edit || !w->replaced || !w->spaces || !w->edits)
-        return false;
-    memset(w->replaced, 0, d->answer_len * sizeof *w->replaced);
-    return true;
+    return w->first_edit && w->replaced && w->spaces && w->edits;
 }
 
 bool dg_decorate(

@@ -357,6 +357,7 @@ static void find_wide(struct dg_placing *w)
     }
 }
 
+/* All is zeroed: no word is replaced or kept, no byte is used or taken. */
 static bool make_room(struct dg_placing *w, struct dg_arena *arena)
 {
     size_t n = w->d->n;
@@ -368,15 +369,8 @@ static bool make_room(struct dg_placing *w, struct dg_arena *arena)
     w->stack = dg_arena_array(arena, n + 1, sizeof *w->stack);
     w->used = dg_arena_array(arena, w->d->answer_len + 1, sizeof *w->used);
     w->taken = dg_arena_array(arena, w->d->answer_len + 1, sizeof *w->taken);
-    if (!w->used || !w->replaced_by || !w->kept || !w->places || !w->spans || !w->prose ||
-        !w->stack || !w->taken)
-        return false;
-    for (uint32_t i = 0; i < w->words.answer.n; i++)
-        w->replaced_by[i] = NULL;
-    memset(w->kept, 0, (w->words.answer.n + 1) * sizeof *w->kept);
-    memset(w->used, 0, w->d->answer_len + 1);
-    memset(w->taken, 0, w->d->answer_len + 1);
-    return true;
+    return w->used && w->replaced_by && w->kept && w->places && w->spans && w->prose && w->stack &&
+           w->taken;
 }
 
 bool dg_places_find(const struct dg_decoration *d, struct dg_arena *arena, struct dg_places *out)
