@@ -61,31 +61,25 @@ bool dg_plural_one_is_exact(const char *language)
 
 const struct dg_plural_sample *dg_plural_samples(const char *language)
 {
-    static const struct dg_plural_sample none[] = {{NULL, {NULL, NULL}}},
-                                         few[] = {{"few", {"3", "4"}}, {NULL, {NULL, NULL}}},
-                                         few_many[] = {{"few", {"3", "4"}}, {"many", {"5", "6"}},
-                                             {NULL, {NULL, NULL}}},
-                                         two[] = {{"two", {"2", "2"}}, {NULL, {NULL, NULL}}},
-                                         two_few[] = {{"two", {"2", "102"}}, {"few", {"3", "4"}},
-                                             {NULL, {NULL, NULL}}},
-                                         zero[] = {{"zero", {"10", "20"}}, {NULL, {NULL, NULL}}},
-                                         arabic[] = {{"two", {"2", "2"}}, {"few", {"3", "4"}},
-                                             {"many", {"11", "12"}}, {NULL, {NULL, NULL}}},
-                                         irish[] = {{"two", {"2", "2"}}, {"few", {"3", "4"}},
-                                             {"many", {"7", "8"}}, {NULL, {NULL, NULL}}},
-                                         maltese[] = {{"few", {"3", "4"}}, {"many", {"11", "12"}},
-                                             {NULL, {NULL, NULL}}},
-                                         welsh[] = {{"two", {"2", "2"}}, {"few", {"3", "3"}},
-                                             {"many", {"6", "6"}}, {NULL, {NULL, NULL}}};
+    static const struct dg_plural_sample none = {NULL, {NULL, NULL}};
     static const struct {
         const char *languages;
-        const struct dg_plural_sample *samples;
-    } all[] = {{"be pl ru uk ", few_many}, {"bs cs hr lt ro sk sr ", few}, {"sl ", two_few},
-        {"he ", two}, {"lv ", zero}, {"ar ", arabic}, {"ga ", irish}, {"mt ", maltese},
-        {"cy ", welsh}};
+        /* up to a row of zeros */
+        struct dg_plural_sample samples[4];
+    } all[] = {
+        {"be pl ru uk ", {{"few", {"3", "4"}}, {"many", {"5", "6"}}}},
+        {"bs cs hr lt ro sk sr ", {{"few", {"3", "4"}}}},
+        {"sl ", {{"two", {"2", "102"}}, {"few", {"3", "4"}}}},
+        {"he ", {{"two", {"2", "2"}}}},
+        {"lv ", {{"zero", {"10", "20"}}}},
+        {"ar ", {{"two", {"2", "2"}}, {"few", {"3", "4"}}, {"many", {"11", "12"}}}},
+        {"ga ", {{"two", {"2", "2"}}, {"few", {"3", "4"}}, {"many", {"7", "8"}}}},
+        {"mt ", {{"few", {"3", "4"}}, {"many", {"11", "12"}}}},
+        {"cy ", {{"two", {"2", "2"}}, {"few", {"3", "3"}}, {"many", {"6", "6"}}}},
+    };
     const size_t n = strcspn(language, "-");
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (lists(all[i].languages, language, n))
             return all[i].samples;
-    return none;
+    return &none;
 }
