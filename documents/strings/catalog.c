@@ -66,8 +66,8 @@ static int add_units(
     struct dg_json_member m;
     int rc = DG_OK;
     for (size_t k = in.begin; depth < DEPTH && rc == DG_OK && dg_json_next_member(s, in, &k, &m);) {
-        const bool state = m.key_end - m.key == 5 && memcmp(s + m.key, "state", 5) == 0,
-                   value = m.key_end - m.key == 5 && memcmp(s + m.key, "value", 5) == 0;
+        const bool state = dg_json_bytes_are(s, m.key, "state"),
+                   value = dg_json_bytes_are(s, m.key, "value");
         if (s[m.value.begin] != '"') {
             rc = add_units(r, m.value, at, depth + 1, err);
         } else if (state || value) {
@@ -91,12 +91,12 @@ static bool find_place(struct reader *r, struct dg_json_bytes object, const char
     struct dg_json_member m;
     bool any = false;
     for (size_t at = object.begin; dg_json_next_member(s, object, &at, &m); any = true) {
-        const size_t n = m.key_end - m.key;
-        const int order = strncmp(s + m.key, name, n);
+        const size_t n = m.key.end - m.key.begin - 2;
+        const int order = strncmp(s + m.key.begin + 1, name, n);
         r->place = (struct dg_json_bytes){m.value.end, m.value.end};
         if (order < 0 || (order == 0 && n <= strlen(name)))
             continue;
-        r->place = (struct dg_json_bytes){m.key - 1, m.key - 1};
+        r->place = (struct dg_json_bytes){m.key.begin, m.key.begin};
         *after = ",";
         return false;
     }
@@ -130,7 +130,7 @@ static int add_localization(struct reader *r, const struct dg_json_member *membe
         dg_buffer_adds(&r->written,
             "{\n          \"stringUnit\" : {\n            \"state\" : " REVIEW
             ",\n            \"value\" : \"");
-        rc = add_text(r, member->key, member->key_end, err);
+        rc = add_text(r, member->key.begin + 1, member->key.end - 1, err);
         dg_buffer_adds(&r->written, "\"\n          }\n        }");
     }
     if (rc != DG_OK || r->last == 0)

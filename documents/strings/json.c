@@ -30,20 +30,19 @@ static bool lists(const char *const *list, const char *name)
     return *list;
 }
 
-/* The name of an entry's text; NULL: it is no entry with notes. */
-static const char *find_entry_text(const struct dg_json *entry)
+/* True if it has one text, and nothing else but notes. */
+static bool is_entry(const struct dg_json *value)
 {
-    const char *found = NULL;
-    if (dg_json_typeof(entry) != DG_JSON_OBJECT)
-        return NULL;
-    for (const char *key = NULL; (key = dg_json_next_key(entry, key));) {
-        if (lists(entry_texts, key) && !found &&
-            dg_json_typeof(dg_json_get(entry, key)) == DG_JSON_STRING)
-            found = key;
+    size_t texts = 0;
+    if (dg_json_typeof(value) != DG_JSON_OBJECT)
+        return false;
+    for (const char *key = NULL; (key = dg_json_next_key(value, key));) {
+        if (lists(entry_texts, key) && dg_json_typeof(dg_json_get(value, key)) == DG_JSON_STRING)
+            texts++;
         else if (!lists(entry_notes, key))
-            return NULL;
+            return false;
     }
-    return found;
+    return texts == 1;
 }
 
 /* True if the file is an object of entries with notes. */
@@ -53,7 +52,7 @@ static bool has_notes(const struct dg_json *file)
     if (dg_json_typeof(file) != DG_JSON_OBJECT || dg_json_length(file) == 0)
         return false;
     while ((key = dg_json_next_key(file, key)))
-        if (!find_entry_text(dg_json_get(file, key)))
+        if (!is_entry(dg_json_get(file, key)))
             return false;
     return true;
 }

@@ -52,7 +52,7 @@ bool dg_json_next_member(
     if (s[key] != '"')
         return false;
     const size_t key_end = dg_json_string_end(s, key), value = skip(s, key_end, object.end, ":");
-    *out = (struct dg_json_member){key + 1, key_end - 1, {value, value_end(s, value, object.end)}};
+    *out = (struct dg_json_member){{key, key_end}, {value, value_end(s, value, object.end)}};
     *at = out->value.end;
     return true;
 }
@@ -61,7 +61,7 @@ struct dg_json_bytes dg_json_member(const char *s, struct dg_json_bytes object, 
 {
     struct dg_json_member m;
     for (size_t at = object.begin; dg_json_next_member(s, object, &at, &m);)
-        if (m.key_end - m.key == strlen(name) && memcmp(s + m.key, name, strlen(name)) == 0)
+        if (dg_json_bytes_are(s, m.key, name))
             return m.value;
     return (struct dg_json_bytes){0, 0};
 }

@@ -11,15 +11,13 @@
 /* Parse a file; NULL: DG_EINVAL (field file): it is no JSON; DG_ENOMEM. */
 struct dg_json *dg_json_of_file(const char *s, size_t n, struct dg_error *err);
 
-/* Bytes of a value; begin 0: there is none. */
+/* Bytes of a value or a key, of a string with its quotation marks; begin 0: there is none. */
 struct dg_json_bytes {
     size_t begin, end;
 };
 
 struct dg_json_member {
-    /* the key, without its quotation marks */
-    size_t key, key_end;
-    struct dg_json_bytes value;
+    struct dg_json_bytes key, value;
 };
 
 /* The byte after the string that begins at s[at] == '"'. */
