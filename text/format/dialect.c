@@ -1,6 +1,6 @@
 #include "text/format/dialect.h"
 
-#include "text/scan.h"
+#include "text/format/internal.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -20,13 +20,6 @@ static bool follows_word(const char *s, size_t at)
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';
-}
-
-static size_t skip_blanks(const char *s, size_t at, size_t end)
-{
-    while (at < end && is_blank(s[at]))
-        at++;
-    return at;
 }
 
 /* The first `what` in s[at, end); `end`: there is none. */
@@ -75,11 +68,11 @@ size_t dg_dialect_attributes(const char *s, size_t at, size_t end)
     if (at >= end || s[at] != '{')
         return at;
     i += i < end && s[i] == ':';
-    for (i = skip_blanks(s, i, end); i < end && s[i] != '}'; n++) {
+    for (i = dg_line_skip_blanks(s, i, end); i < end && s[i] != '}'; n++) {
         const size_t to = skip_attribute(s, i, end);
         if (to == i)
             return at;
-        i = skip_blanks(s, to, end);
+        i = dg_line_skip_blanks(s, to, end);
     }
     return n > 0 && i < end ? i + 1 : at;
 }
@@ -206,9 +199,7 @@ size_t dg_dialect_trim_id(const char *s, size_t begin, size_t end)
     at--;
     if (at > begin && !is_blank(s[at - 1]))
         return end;
-    while (at > begin && is_blank(s[at - 1]))
-        at--;
-    return at;
+    return dg_line_trim_blanks(s, begin, at);
 }
 
 bool dg_dialect_read(const char *s, size_t at, size_t end, struct dg_dialect *out)

@@ -1,21 +1,9 @@
 #include "text/format/directive.h"
 
+#include "text/format/internal.h"
+
 #include <ctype.h>
 #include <string.h>
-
-static size_t skip_blanks(const char *s, size_t at, size_t end)
-{
-    while (at < end && (s[at] == ' ' || s[at] == '\t'))
-        at++;
-    return at;
-}
-
-static size_t trim_blanks(const char *s, size_t at, size_t end)
-{
-    while (end > at && (s[end - 1] == ' ' || s[end - 1] == '\t'))
-        end--;
-    return end;
-}
 
 static size_t skip_name(const char *s, size_t at, size_t end)
 {
@@ -74,9 +62,9 @@ static bool read_indenting(const char *s, size_t at, size_t end, struct dg_direc
     const bool tab = s[at] == '=';
     size_t i = at + 3;
     i += i < end && (s[i] == '+' || (tab && s[i] == '!'));
-    i = skip_blanks(s, i, end);
+    i = dg_line_skip_blanks(s, i, end);
     while (!tab && skip_name(s, i, end) > i)
-        i = skip_blanks(s, skip_name(s, i, end), end);
+        i = dg_line_skip_blanks(s, skip_name(s, i, end), end);
     out->indents = true;
     return (i == end && !tab) || read_quoted(s, i, end, out);
 }
@@ -104,9 +92,9 @@ static void read_words(
 {
     static const char *const others[] = {"code", "code-block", "code-cell", "figure", "image",
         "include", "literalinclude", "math", "raw", "toctree"};
-    end = trim_blanks(s, at, end);
+    end = dg_line_trim_blanks(s, at, end);
     while (end > at && s[end - 1] == ':')
-        end = trim_blanks(s, at, end - 1);
+        end = dg_line_trim_blanks(s, at, end - 1);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strlen(others[i]) == name[1] - name[0] &&
             memcmp(others[i], s + name[0], name[1] - name[0]) == 0)
@@ -123,7 +111,7 @@ static bool read_fence(const char *s, size_t at, size_t end, struct dg_directive
     size_t i = at;
     while (i < end && s[i] == ':')
         i++;
-    i = skip_blanks(s, i, end);
+    i = dg_line_skip_blanks(s, i, end);
     if (i < end && s[i] == '{') {
         const char *close = memchr(s + i, '}', end - i);
         const size_t to = close ? (size_t)(close - s) : end;
@@ -131,11 +119,11 @@ static bool read_fence(const char *s, size_t at, size_t end, struct dg_directive
         out->has_options = true;
         read_attributes(s, i, to, out);
         if (close && out->text == out->text_end)
-            read_words(s, skip_blanks(s, to + 1, end), end, name, out);
+            read_words(s, dg_line_skip_blanks(s, to + 1, end), end, name, out);
         return close;
     }
     const size_t name[2] = {i, skip_name(s, i, end)};
-    const size_t to = skip_blanks(s, name[1], end);
+    const size_t to = dg_line_skip_blanks(s, name[1], end);
     const char *close = to < end && s[to] == '[' ? memchr(s + to, ']', end - to) : NULL;
     const char *open = memchr(s + to, '{', end - to);
     if (close) {
@@ -158,10 +146,10 @@ static bool is_braces(const char *s, size_t at, size_t end)
         const size_t n = strlen(pairs[k][0]), m = strlen(pairs[k][1]);
         const char *close =
             begins(s, i, end, pairs[k][0]) ? memmem(s + i + n, end - i - n, pairs[k][1], m) : NULL;
-        i = close ? skip_blanks(s, (size_t)(close - s) + m, end) : i;
+        i = close ? dg_line_skip_blanks(s, (size_t)(close - s) + m, end) : i;
         k = close ? 0 : k + 1;
     }
-    const size_t first = skip_blanks(s, at + 1, end);
+    const size_t first = dg_line_skip_blanks(s, at + 1, end);
     return i == end || (first + 1 < end && strchr(":#.", s[first]) &&
                            memchr(s + at, '}', end - at) == s + end - 1);
 }
@@ -223,7 +211,7 @@ bool dg_directive_read(const char *s, size_t n, size_t at, size_t end,
         return out->all || is_silent(s, at, end);
     if (s[at + 1] == ' ' || s[at + 1] == '\t') {
         *out = (struct dg_directive){.goes_on = true, .indents = true, .text_end = end};
-        out->text = skip_blanks(s, at + 1, end);
+        out->text = dg_line_skip_blanks(s, at + 1, end);
         return true;
     }
     const size_t name = skip_name(s, at + 1, end);

@@ -85,8 +85,7 @@ static void read_yaml_title(struct dg_document *d, const char *s, size_t at, siz
 {
     enum dg_encoding encoding = DG_ENCODING_YAML_UNQUOTED;
     if (at < end && strchr("\"'", s[at])) {
-        while (strchr(" \t", s[end - 1]))
-            end--;
+        end = dg_line_trim_blanks(s, at, end);
         if (end - at < 2 || s[end - 1] != s[at])
             return;
         encoding = s[at] == '"' ? DG_ENCODING_ESCAPED_DOUBLE : DG_ENCODING_YAML_SINGLE;
@@ -94,9 +93,7 @@ static void read_yaml_title(struct dg_document *d, const char *s, size_t at, siz
         end--;
     } else {
         const char *comment = memmem(s + at, end - at, " #", 2);
-        end = comment ? (size_t)(comment - s) : end;
-        while (end > at && strchr(" \t", s[end - 1]))
-            end--;
+        end = dg_line_trim_blanks(s, at, comment ? (size_t)(comment - s) : end);
         if (at == end || strchr("|>[{&*!#%@`", s[at]))
             return;
     }

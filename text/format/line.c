@@ -25,6 +25,13 @@ size_t dg_line_skip_blanks(const char *s, size_t at, size_t end)
     return at;
 }
 
+size_t dg_line_trim_blanks(const char *s, size_t at, size_t end)
+{
+    while (end > at && (s[end - 1] == ' ' || s[end - 1] == '\t'))
+        end--;
+    return end;
+}
+
 size_t dg_line_indent(const char *s, const struct dg_line *l)
 {
     return dg_line_skip_blanks(s, l->begin, l->end);
@@ -37,8 +44,7 @@ bool dg_line_is_blank(const char *s, const struct dg_line *l)
 
 void dg_paragraph_add(struct dg_paragraph *p, const char *s, size_t begin, size_t end)
 {
-    while (end > begin && (s[end - 1] == ' ' || s[end - 1] == '\t'))
-        end--;
+    end = dg_line_trim_blanks(s, begin, end);
     if (end == begin)
         return;
     if (!p->open)

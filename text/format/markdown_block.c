@@ -51,9 +51,7 @@ static size_t line_end(const struct block *b, size_t at)
     size_t end = at;
     while (end < b->n && b->s[end] != '\n' && b->s[end] != '\r')
         end++;
-    while (end > at && strchr(" \t", b->s[end - 1]))
-        end--;
-    return end;
+    return dg_line_trim_blanks(b->s, at, end);
 }
 
 /* Makes a unit of the text s[begin, end) within the line of events from..to. */

@@ -110,10 +110,7 @@ static size_t trim_end(const char *s, size_t begin, size_t end)
         at--;
     if (at == begin || dg_dialect_attributes(s, at - 1, end) != end)
         return dg_dialect_trim_id(s, begin, end);
-    at--;
-    while (at > begin && strchr(" \t", s[at - 1]))
-        at--;
-    return at;
+    return dg_line_trim_blanks(s, begin, at - 1);
 }
 
 void dg_markdown_spans(const char *s, const struct dg_md_events *e, struct dg_md_events *out)

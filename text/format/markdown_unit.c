@@ -312,9 +312,8 @@ static bool is_separator(const struct builder *b, const struct dg_md_event *e)
     if (b->depth || b->c.i == 0 || b->c.i + 1 == b->c.end || e[-1].kind != DG_MD_LEAVE ||
         e[1].kind != DG_MD_ENTER || e[-1].span < DG_MD_LINK || e[1].span < DG_MD_LINK)
         return false;
-    size_t begin = dg_line_skip_blanks(b->c.s, e->begin, e->end), end = e->end;
-    while (end > begin && strchr(" \t", b->c.s[end - 1]))
-        end--;
+    const size_t begin = dg_line_skip_blanks(b->c.s, e->begin, e->end),
+                 end = dg_line_trim_blanks(b->c.s, begin, e->end);
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         if (strlen(signs[i]) == end - begin && memcmp(signs[i], b->c.s + begin, end - begin) == 0)
             return true;
