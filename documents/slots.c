@@ -1,9 +1,10 @@
 /* Writes <g i="2">words</g>, <x i="3"/> and <f i="4">what it shows</f> of an answer as slots 2, 3
- * and 4 say. If the file has runs,
- * each text gets a run of its own, with the properties of the innermost <g> that has some. */
+ * and 4 say. If the file has runs, each text gets a run of its own, with the properties of the
+ * innermost <g> that has some. */
 #include "documents/slots.h"
 
 #include "documents/declared_language.h"
+#include "text/format/xml/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -153,23 +154,6 @@ static int write_tag(struct state *t, const char *s, size_t n, struct dg_error *
     return pair ? open_slot(t, i, err) : write_raw(t, slot, err);
 }
 
-/* Skips one character of the words, or a comment, an instruction or a CDATA section, which are part
- * of them; `at`: a tag begins there. */
-static size_t skip_words(const char *s, size_t at, size_t n)
-{
-    static const char *const kinds[][2] = {{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}};
-    if (s[at] != '<')
-        return at + 1;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const size_t begin = strlen(kinds[i][0]), end = strlen(kinds[i][1]);
-        if (n - at < begin || memcmp(s + at, kinds[i][0], begin) != 0)
-            continue;
-        const char *found = memmem(s + at + begin, n - at - begin, kinds[i][1], end);
-        return found ? (size_t)(found - s) + end : n;
-    }
-    return at;
-}
-
 /* Moves *at from a field's words to the end of its closing tag; false: it has none. */
 static bool skip_field(const struct dg_extract_answer *a, size_t *at)
 {
@@ -180,14 +164,16 @@ static bool skip_field(const struct dg_extract_answer *a, size_t *at)
     return found != NULL;
 }
 
-/* Moves *at to the next tag of the answer, and *end to the byte after it; false: there is none. */
+/* Moves *at to the next tag of the answer, and *end to the byte after it; false: there is none.
+ * Comments, instructions and CDATA sections are part of the words. */
 static bool next_tag(const struct dg_extract_answer *a, size_t *at, size_t *end)
 {
-    for (size_t words; *at < a->n; *at = words) {
-        words = skip_words(a->s, *at, a->n);
-        if (words > *at)
+    for (const char *open; *at < a->n && (open = memchr(a->s + *at, '<', a->n - *at)); *at = *end) {
+        *at = (size_t)(open - a->s);
+        *end = dg_xml_skip_other(a->s, *at, a->n);
+        if (*end > *at)
             continue;
-        const char *close = memchr(a->s + *at, '>', a->n - *at);
+        const char *close = memchr(open, '>', a->n - *at);
         *end = close ? (size_t)(close - a->s) + 1 : a->n;
         return true;
     }

@@ -1,5 +1,7 @@
 #include "documents/office/prefixes.h"
 
+#include "text/format/xml/scan.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -119,20 +121,14 @@ static size_t add_prefix(
     return at;
 }
 
-/* The closing bytes of a comment, CDATA section, instruction or declaration at s[at]; at: none
- * begins there. */
+/* The end of the comment, section, instruction or declaration at s[at] == '<'; at: none begins. */
 static size_t skip_other(const char *s, size_t at, size_t n)
 {
-    static const char *const kinds[][2] = {
-        {"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}, {"<!", ">"}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const size_t len = strlen(kinds[i][0]);
-        if (n - at < len || memcmp(s + at, kinds[i][0], len) != 0)
-            continue;
-        const char *end = memmem(s + at + len, n - at - len, kinds[i][1], strlen(kinds[i][1]));
-        return end ? (size_t)(end - s) : n;
-    }
-    return at;
+    const size_t other = dg_xml_skip_other(s, at, n);
+    if (other > at || n - at < 2 || s[at + 1] != '!')
+        return other;
+    const char *end = memchr(s + at, '>', n - at);
+    return end ? (size_t)(end - s) : n;
 }
 
 /* Appends the tag s[at, n) up to its end; returns that. */

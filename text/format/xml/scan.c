@@ -22,6 +22,15 @@ static size_t after(const char *s, size_t at, size_t n, const char *close)
     return found ? (size_t)(found - s) + strlen(close) : n;
 }
 
+size_t dg_xml_skip_other(const char *s, size_t at, size_t n)
+{
+    static const char *const kinds[][2] = {{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (begins(s, at, n, kinds[i][0]))
+            return after(s, at + strlen(kinds[i][0]), n, kinds[i][1]);
+    return at;
+}
+
 /* Returns the end of a tag, or of a document type with declarations within "[" and "]". */
 static size_t tag_end(const char *s, size_t at, size_t n)
 {
@@ -55,13 +64,9 @@ static bool is_name_end(char c)
 static struct dg_xml_tag read_tag(const char *s, size_t at, size_t n)
 {
     struct dg_xml_tag t = {.kind = DG_XML_OTHER, .begin = at, .parent = SIZE_MAX};
-    if (begins(s, at, n, "<!--")) {
-        t.end = after(s, at + 4, n, "-->");
-    } else if (begins(s, at, n, "<![CDATA[")) {
-        t.kind = DG_XML_CDATA;
-        t.end = after(s, at, n, "]]>");
-    } else if (begins(s, at, n, "<?")) {
-        t.end = after(s, at, n, "?>");
+    t.end = dg_xml_skip_other(s, at, n);
+    if (t.end > at) {
+        t.kind = begins(s, at, n, "<![CDATA[") ? DG_XML_CDATA : DG_XML_OTHER;
     } else if (begins(s, at, n, "<!")) {
         t.end = tag_end(s, at, n);
     } else {
