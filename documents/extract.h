@@ -39,9 +39,9 @@ struct dg_extract_text {
     const struct dg_markup *markup;
 };
 
-/* The suffixes of the files that can be read, with their dots, NULL-terminated. */
-extern const char *const dg_extract_suffixes[];
-/* The suffix in that list that a file name has, or NULL. */
+/* Suffix i, with its dot, of the files that can be read; NULL: there are no more. */
+const char *dg_extract_suffix_at(size_t i);
+/* The one of these that a file name has, or NULL. */
 const char *dg_extract_suffix(const char *name);
 /* Set err to DG_EUNSUP (field file): this kind of file is not supported, and which ones are. */
 int dg_extract_unknown(const char *name, struct dg_error *err);

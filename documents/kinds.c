@@ -47,10 +47,10 @@ static const struct dg_kind kinds[] = {
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-const char *const dg_extract_suffixes[] = {".txt", ".html", ".htm", ".md", ".markdown", ".srt",
-    ".vtt", ".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".epub", ".po", ".pot", ".xlf",
-    ".xliff", ".json", ".arb", ".properties", ".strings", ".xml", ".ass", ".ssa", ".resx",
-    ".stringsdict", ".ts", ".yml", ".yaml", ".xcstrings", ".csv", ".tsv", ".php", NULL};
+const char *dg_extract_suffix_at(size_t i)
+{
+    return i < KINDS ? kinds[i].suffix : NULL;
+}
 
 const struct dg_kind *dg_kind_find(const char *name)
 {
@@ -89,8 +89,8 @@ int dg_extract_unknown(const char *name, struct dg_error *err)
     if (other)
         return dg_error_field(err, DG_EUNSUP, "file",
             "files like %.80s cannot be translated: save them as %s files", name, other);
-    for (size_t i = 0; dg_extract_suffixes[i] && n < sizeof suffixes; i++)
-        n += (size_t)snprintf(suffixes + n, sizeof suffixes - n, " %s", dg_extract_suffixes[i]);
+    for (size_t i = 0; i < KINDS && n < sizeof suffixes; i++)
+        n += (size_t)snprintf(suffixes + n, sizeof suffixes - n, " %s", kinds[i].suffix);
     return dg_error_field(err, DG_EUNSUP, "file",
         "files like %.80s cannot be translated: names end in%s", name, suffixes);
 }

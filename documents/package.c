@@ -177,9 +177,8 @@ static int read_member(
     if (rc == DG_OK) /* all members with text are XML */
         rc = dg_declaration_of_xml(x, p, &why);
     if (rc != DG_OK)
-        return why.field[0] && strcmp(why.field, "file") == 0
-                   ? dg_error_field(err, rc, "file", "%s", why.message)
-               : rc == DG_ENOMEM ? dg_error_set(err, rc, "%s", why.message)
+        return strcmp(why.field, "file") == 0 ? dg_error_field(err, rc, "file", "%s", why.message)
+               : rc == DG_ENOMEM              ? dg_error_set(err, rc, "%s", why.message)
                                  : dg_extract_broken(err, "%.80s: %s", name, why.message);
     return rc;
 }

@@ -11,8 +11,9 @@
 struct dg_json *dg_file_suffixes(const struct dg_app *app)
 {
     struct dg_json *list = dg_json_new_array();
-    for (const char *const *s = dg_extract_suffixes; app->uploader && *s; s++)
-        dg_json_append_take(list, dg_json_new_string(*s, strlen(*s)));
+    const char *s;
+    for (size_t i = 0; app->uploader && (s = dg_extract_suffix_at(i)); i++)
+        dg_json_append_take(list, dg_json_new_string(s, strlen(s)));
     return list;
 }
 

@@ -43,9 +43,9 @@ static struct input make_input(const uint8_t *data, size_t size)
     const size_t head = strlen(FUZZ_MEMBER);
     const char *s = (const char *)data + 1;
     size_t kinds = 0;
-    while (dg_extract_suffixes[kinds])
+    while (dg_extract_suffix_at(kinds))
         kinds++;
-    struct input in = {.suffix = dg_extract_suffixes[data[0] % kinds], .n = size - 1};
+    struct input in = {.suffix = dg_extract_suffix_at(data[0] % kinds), .n = size - 1};
     in.made = is_packed(in.suffix) && in.n >= head && !memcmp(s, FUZZ_MEMBER, head);
     in.file = in.made ? fuzz_package(s, in.n, &in.n) : malloc(in.n);
     require(in.file != NULL || in.n == 0);

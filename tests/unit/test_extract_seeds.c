@@ -55,24 +55,24 @@ static void test_packed_kinds_have_seeds(void **state)
             continue;
         size_t n = read_seed(e->d_name, &data);
         struct input in = make_input(data, n);
-        for (size_t i = 0; i < MOST_KINDS && dg_extract_suffixes[i]; i++)
-            if (!strcmp(in.suffix, dg_extract_suffixes[i]))
+        for (size_t i = 0; i < MOST_KINDS && dg_extract_suffix_at(i); i++)
+            if (!strcmp(in.suffix, dg_extract_suffix_at(i)))
                 texts[i] += count_texts(&in);
         assert_int_equal(LLVMFuzzerTestOneInput(data, n), 0);
         free(in.file);
         free(data);
     }
     closedir(seeds);
-    for (size_t i = 0; i < MOST_KINDS && dg_extract_suffixes[i]; i++)
-        if (is_packed(dg_extract_suffixes[i]) && texts[i] == 0)
-            fail_msg("no seed in %s has texts of a %s file", SEEDS, dg_extract_suffixes[i]);
+    for (size_t i = 0; i < MOST_KINDS && dg_extract_suffix_at(i); i++)
+        if (is_packed(dg_extract_suffix_at(i)) && texts[i] == 0)
+            fail_msg("no seed in %s has texts of a %s file", SEEDS, dg_extract_suffix_at(i));
 }
 
 static void test_files_of_both_languages(void **state)
 {
     (void)state;
-    for (size_t i = 0; dg_extract_suffixes[i]; i++) {
-        const char *s = dg_extract_suffixes[i];
+    const char *s;
+    for (size_t i = 0; (s = dg_extract_suffix_at(i)); i++) {
         const bool both = !strcmp(s, ".po") || !strcmp(s, ".pot") || !strcmp(s, ".xlf") ||
                           !strcmp(s, ".xliff") || !strcmp(s, ".ts") || !strcmp(s, ".xcstrings");
         if (is_filled(s) != both)
