@@ -205,9 +205,17 @@ static bool add_whole(
 
 static void read_pieces(struct dg_pieces *q, size_t first, size_t last);
 
-/* Reads what is within the OPEN that was added last, and closes it. */
-static void read_within(struct dg_pieces *q, size_t first, size_t last, bool link)
+/* Reads the words between tags first and last of a container or a field with bytes `all`: what it
+ * has before them goes with its opening tag, and what it has after them with its closing tag. */
+static void read_within(
+    struct dg_pieces *q, const struct dg_span *all, size_t first, size_t last, bool link)
 {
+    const struct dg_xml *x = &q->r->xml;
+    dg_pieces_add(q, (struct dg_piece){.kind = DG_PIECE_OPEN,
+                         .begin = all->begin,
+                         .end = x->tags[first - 1].end,
+                         .close = x->tags[last].begin,
+                         .close_end = all->end});
     q->depth++;
     q->links += link;
     read_pieces(q, first, last);
@@ -251,14 +259,8 @@ static size_t read_field(struct dg_pieces *q, size_t i, size_t last)
             continue;
         const struct dg_span all = {x->tags[i].begin, whole_end(x, k)};
         const struct dg_span result = {separate ? x->tags[separate].partner + 1 : k, k};
-        if (!add_whole(q, &all, &result, is_merge(q->r, i, separate))) {
-            dg_pieces_add(q, (struct dg_piece){.kind = DG_PIECE_OPEN,
-                                 .begin = all.begin,
-                                 .end = whole_end(x, separate),
-                                 .close = t->begin,
-                                 .close_end = all.end});
-            read_within(q, result.begin, k, true);
-        }
+        if (!add_whole(q, &all, &result, is_merge(q->r, i, separate)))
+            read_within(q, &all, result.begin, k, true);
         return t->partner;
     }
     return i;
@@ -269,7 +271,8 @@ static bool read_ruby(struct dg_pieces *q, size_t i)
 {
     const struct dg_xml *x = &q->r->xml;
     const char *const *names = q->r->names->ruby;
-    size_t k = i + 1, first, last;
+    const struct dg_span all = {x->tags[i].begin, whole_end(x, i)};
+    size_t k = i + 1, first;
     if (dg_runs_is(q->r, &x->tags[k], q->r->names->run_properties))
         k = x->tags[k].partner + 1;
     if (!names || q->depth == MAX_DEPTH || x->tags[k].kind != DG_XML_OPEN ||
@@ -280,13 +283,7 @@ static bool read_ruby(struct dg_pieces *q, size_t i)
             break;
     if (first == x->tags[k].partner)
         return false;
-    last = x->tags[first].partner;
-    dg_pieces_add(q, (struct dg_piece){.kind = DG_PIECE_OPEN,
-                         .begin = x->tags[i].begin,
-                         .end = x->tags[first].end,
-                         .close = x->tags[last].begin,
-                         .close_end = whole_end(x, i)});
-    read_within(q, first + 1, last, false);
+    read_within(q, &all, first + 1, x->tags[first].partner, false);
     return true;
 }
 
@@ -307,33 +304,20 @@ static size_t read_run_or_field(struct dg_pieces *q, size_t i, size_t last)
     return x->tags[i].partner;
 }
 
-/* Adds the container at tag i, with its words between tags first and last, if it is a field that
- * stays as a whole; false: it is not. */
-static bool add_whole_field(struct dg_pieces *q, size_t i, size_t first, size_t last)
-{
-    const struct dg_xml *x = &q->r->xml;
-    size_t begin, end;
-    return dg_xml_attribute(x, &x->tags[i], "w:instr", &begin, &end) &&
-           add_whole(q, &(struct dg_span){x->tags[i].begin, whole_end(x, i)},
-               &(struct dg_span){first, last}, dg_runs_is_merge(x->s + begin, end - begin));
-}
-
-/* Reads the container at tag i: what it has before its words goes with its opening tag, and what it
- * has after them with its closing tag. Returns its last tag. */
+/* Reads the container at tag i, which may be a field that stays as a whole; returns its last tag.
+ */
 static size_t read_container(struct dg_pieces *q, size_t i)
 {
     const struct dg_xml *x = &q->r->xml;
-    size_t first, last;
-    dg_runs_find_words(q->r, i, &first, &last);
-    if (add_whole_field(q, i, first, last))
-        return x->tags[i].partner;
-    dg_pieces_add(q, (struct dg_piece){.kind = DG_PIECE_OPEN,
-                         .begin = x->tags[i].begin,
-                         .end = x->tags[first - 1].end,
-                         .close = x->tags[last].begin,
-                         .close_end = whole_end(x, i)});
-    read_within(q, first, last, dg_runs_lists(q->r, &x->tags[i], q->r->names->links));
-    return x->tags[i].partner;
+    const struct dg_xml_tag *t = &x->tags[i];
+    const struct dg_span all = {t->begin, whole_end(x, i)};
+    struct dg_span words;
+    size_t begin, end;
+    dg_runs_find_words(q->r, i, &words.begin, &words.end);
+    if (!dg_xml_attribute(x, t, "w:instr", &begin, &end) ||
+        !add_whole(q, &all, &words, dg_runs_is_merge(x->s + begin, end - begin)))
+        read_within(q, &all, words.begin, words.end, dg_runs_lists(q->r, t, q->r->names->links));
+    return t->partner;
 }
 
 static void read_pieces(struct dg_pieces *q, size_t first, size_t last)
@@ -357,6 +341,17 @@ static void read_pieces(struct dg_pieces *q, size_t first, size_t last)
     add_bare(q, at, x->tags[last].begin);
 }
 
+static bool has_words(const struct dg_pieces *q)
+{
+    for (size_t i = 0; i < q->n; i++) {
+        const struct dg_piece *p = &q->list[i];
+        if (p->kind == DG_PIECE_WORDS &&
+            dg_utf8_has_letter(q->r->xml.s + p->begin, p->end - p->begin))
+            return true;
+    }
+    return false;
+}
+
 int dg_runs_add(struct dg_runs *r, size_t i, struct dg_error *err)
 {
     struct dg_pieces q = {.r = r};
@@ -368,8 +363,10 @@ int dg_runs_add(struct dg_runs *r, size_t i, struct dg_error *err)
     dg_buffer_init(&text);
     dg_runs_find_ends(r, i, &first, &last);
     read_pieces(&q, first, last);
-    const struct dg_piece *looks = q.failed ? NULL : dg_pieces_main(&q);
-    if (looks) {
+    if (q.failed) {
+        rc = dg_error_set(err, DG_ENOMEM, "no memory for a paragraph");
+    } else if (has_words(&q)) {
+        const struct dg_piece *looks = dg_pieces_main(&q);
         g.begin = r->xml.tags[first - 1].end;
         g.end = r->xml.tags[last].begin;
         g.run = looks->run;
@@ -378,18 +375,11 @@ int dg_runs_add(struct dg_runs *r, size_t i, struct dg_error *err)
         g.prefix = r->prefix;
         g.prefix_end = r->prefix_end;
         rc = dg_pieces_write(&q, &g, &text, err);
+        if (rc == DG_OK)
+            rc = dg_segment_add_text(r->x, r->p, g, &text, err);
+        if (rc != DG_OK)
+            free(g.slots);
     }
-    if (rc == DG_OK && q.failed)
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for a paragraph");
-    bool words = false;
-    for (size_t k = 0; k < q.n && rc == DG_OK; k++)
-        words = words ||
-                (q.list[k].kind == DG_PIECE_WORDS && dg_utf8_has_letter(r->xml.s + q.list[k].begin,
-                                                         q.list[k].end - q.list[k].begin));
-    if (rc == DG_OK && words)
-        rc = dg_segment_add_text(r->x, r->p, g, &text, err);
-    if (rc != DG_OK || !words)
-        free(g.slots);
     free(q.list);
     dg_buffer_deinit(&text);
     return rc;
