@@ -296,12 +296,13 @@ void dg_document_append(struct dg_document *d, const struct dg_document *more)
 int dg_document_read(const char *source, size_t n, const struct dg_document_kind *kind,
     struct dg_document *out, struct dg_error *err)
 {
+    static const struct dg_markup usual = {0};
+    const struct dg_markup *markup = kind->markup ? kind->markup : &usual;
     int rc = DG_OK;
-    const struct dg_markup *markup = kind->markup;
     memset(out, 0, sizeof *out);
     dg_buffer_init(&out->text);
     out->known = kind->known;
-    out->is_program = markup && markup->program;
+    out->is_program = markup->program;
     out->check = kind->check;
     out->check_arg = kind->check_arg;
     out->err = err;

@@ -84,7 +84,7 @@ static bool is_quiet(const struct walk *w, const GumboElement *e, const char *na
 {
     const char *translate = value_of(e, "translate"), *classes = value_of(e, "class");
     if ((classes && dg_element_is_notranslate(classes, strlen(classes))) ||
-        dg_markup_lists(w->markup ? w->markup->ignored : NULL, name, strlen(name)))
+        dg_markup_lists(w->markup->ignored, name, strlen(name)))
         return true;
     if (translate && strcasecmp(translate, "no") == 0)
         return true;
@@ -95,9 +95,9 @@ static enum dg_element kind_of(const struct walk *w, const char *name)
 {
     enum dg_element kind = dg_element_find(name);
     size_t n = strlen(name);
-    if (w->markup && dg_markup_lists(w->markup->splitting, name, n))
+    if (dg_markup_lists(w->markup->splitting, name, n))
         return DG_ELEMENT_BLOCK;
-    if (w->markup && kind == DG_ELEMENT_BLOCK && dg_markup_lists(w->markup->non_splitting, name, n))
+    if (kind == DG_ELEMENT_BLOCK && dg_markup_lists(w->markup->non_splitting, name, n))
         return DG_ELEMENT_INLINE;
     return kind;
 }

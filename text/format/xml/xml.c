@@ -86,13 +86,13 @@ static bool is_element(const struct dg_xml_tag *t)
 static bool splits(const struct reader *r, const struct dg_xml_tag *t)
 {
     const struct dg_markup *m = r->markup;
-    if (m && lists(r, m->splitting, t))
+    if (lists(r, m->splitting, t))
         return true;
-    if (m && lists(r, m->non_splitting, t))
+    if (lists(r, m->non_splitting, t))
         return false;
-    if (m && m->html)
+    if (m->html)
         return element_of(r, t) == DG_ELEMENT_BLOCK;
-    return !(m && m->no_outline) && !content_of(r, t->parent)->mixed;
+    return !m->no_outline && !content_of(r, t->parent)->mixed;
 }
 
 /* True if the tag's attribute translate has this value. */
@@ -108,11 +108,11 @@ static bool says_translate(const struct reader *r, const struct dg_xml_tag *t, c
 static bool is_quiet(const struct reader *r, const struct dg_xml_tag *t, bool before)
 {
     size_t begin, end;
-    if (r->markup && lists(r, r->markup->ignored, t))
+    if (lists(r, r->markup->ignored, t))
         return true;
-    if (r->markup && r->markup->codes && dg_xml_attribute_is(&r->x, t, "mtype", "protected"))
+    if (r->markup->codes && dg_xml_attribute_is(&r->x, t, "mtype", "protected"))
         return true;
-    if (r->markup && r->markup->html && dg_xml_attribute(&r->x, t, "class", &begin, &end) &&
+    if (r->markup->html && dg_xml_attribute(&r->x, t, "class", &begin, &end) &&
         dg_element_is_notranslate(r->x.s + begin, end - begin))
         return true;
     return says_translate(r, t, "no") || (before && !says_translate(r, t, "yes"));
@@ -133,7 +133,7 @@ static void find_content(struct reader *r, size_t i, bool block)
     struct content *in = content_of(r, i);
     in->quiet = is_quiet(r, t, around->quiet);
     in->lines =
-        around->lines || (block && r->markup && r->markup->html &&
+        around->lines || (block && r->markup->html &&
                              (dg_xml_is(&r->x, t, "pre") || dg_xml_is(&r->x, t, "textarea")));
 }
 
@@ -173,9 +173,9 @@ static bool add_html(struct reader *r, size_t *i)
 static size_t add_shown(struct reader *r, size_t i, bool block)
 {
     const struct dg_xml_tag *t = &r->x.tags[i];
-    if (r->markup && r->markup->codes && dg_xml_codes_add(&r->codes, &r->f, &r->x, &i))
+    if (r->markup->codes && dg_xml_codes_add(&r->codes, &r->f, &r->x, &i))
         return i;
-    const bool html = is_element(t) && r->markup && r->markup->html;
+    const bool html = is_element(t) && r->markup->html;
     if (html && add_html(r, &i))
         return i;
     if (block)
@@ -224,7 +224,7 @@ int dg_document_xml(struct dg_document *d, const char *s, size_t n, const struct
     struct reader r = {.markup = markup};
     size_t at = dg_utf8_bom(s, n);
     dg_flow_init(&r.f, d, s, n);
-    r.f.lines = markup && markup->lines;
+    r.f.lines = markup->lines;
     int rc = dg_xml_scan(s, n, &r.x, err);
     if (rc == DG_OK && !(r.contents = calloc(r.x.n_tags + 1, sizeof *r.contents)))
         rc = dg_error_set(err, DG_ENOMEM, "no memory to parse XML");
