@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* True if the event is a single byte escaped by the byte before it, which is not written yet. */
 bool dg_md_is_escaped(const struct dg_md_cursor *c, const struct dg_md_event *e)
 {
     return e->kind == DG_MD_TEXT && e->end == e->begin + 1 && e->begin > c->at &&
@@ -19,8 +18,6 @@ size_t dg_md_run(const struct dg_md_cursor *c, size_t at)
     return n;
 }
 
-/* Position of the next of these signs from the cursor on, before the next text; the cursor's if
- * there is none. */
 size_t dg_md_find_sign(const struct dg_md_cursor *c, const char *signs)
 {
     for (size_t i = c->at; i < c->bounds[c->i] || i == c->at; i++)
@@ -29,7 +26,6 @@ size_t dg_md_find_sign(const struct dg_md_cursor *c, const char *signs)
     return c->at;
 }
 
-/* Skips the white space of a line end, the "\" before it and the next line's prefix. */
 size_t dg_md_skip_break(const struct dg_md_cursor *c)
 {
     size_t at = c->at + (c->at < c->n && c->s[c->at] == '\\');
@@ -42,7 +38,8 @@ size_t dg_md_skip_tabs(const char *s, size_t at, size_t end)
     return memchr(s + at, '\t', to - at) ? to : at;
 }
 
-bool dg_md_is_text(const struct dg_md_event *e)
+/* True if the event has bytes of the source. */
+static bool is_text(const struct dg_md_event *e)
 {
     return e->kind <= DG_MD_CODE && e->begin != SIZE_MAX;
 }
@@ -57,7 +54,6 @@ const char *dg_md_signs(enum dg_md_span span, bool opens)
     }
 }
 
-/* Length in bytes of a pair's opening mark at s[at]. */
 size_t dg_md_length(const struct dg_md_cursor *c, enum dg_md_span span, size_t at)
 {
     switch (span) {
@@ -68,7 +64,6 @@ size_t dg_md_length(const struct dg_md_cursor *c, enum dg_md_span span, size_t a
     }
 }
 
-/* The event that leaves what event i enters. */
 size_t dg_md_leave(const struct dg_md_cursor *c, size_t i)
 {
     size_t depth = 0;
@@ -80,14 +75,12 @@ size_t dg_md_leave(const struct dg_md_cursor *c, size_t i)
     return i;
 }
 
-/* Finds the end of a link or image from its "]" on, and its label if its text, which begins at
- * `text`, is that. If text follows, the link ends where that begins. */
 void dg_md_link_end(const struct dg_md_cursor *c, size_t text, size_t at, struct dg_link_end *out)
 {
     size_t bound = c->bounds[c->i];
     const struct dg_md_event *next = c->i + 1 < c->end ? &c->list[c->i + 1] : NULL;
     dg_link_end_find(c->s, at, bound > at ? bound : at + 1, out);
-    if (next && dg_md_is_text(next) && next->kind != DG_MD_CODE && bound > at) {
+    if (next && is_text(next) && next->kind != DG_MD_CODE && bound > at) {
         struct dg_md_cursor here = {.s = c->s, .at = at};
         out->end = bound - dg_md_is_escaped(&here, next);
     }
@@ -119,15 +112,13 @@ static bool opens_at(const struct dg_md_cursor *c, size_t at)
     return c->list[0].kind != DG_MD_CODE || c->s[at] == '`';
 }
 
-/* Start of the unit: before its first text, by the lengths of the marks in front of it. If an image
- * or link without text comes first, it is searched for from `floor` on. */
 size_t dg_md_find_begin(const struct dg_md_cursor *c, size_t floor)
 {
     size_t first = 0;
     while (first < c->end && c->list[first].kind == DG_MD_ENTER)
         first++;
     const struct dg_md_event *e = &c->list[first];
-    if (first == c->end || !dg_md_is_text(e) || e->begin < floor) {
+    if (first == c->end || !is_text(e) || e->begin < floor) {
         size_t at = floor;
         while (at < c->n && !opens_at(c, at))
             at++;
@@ -152,8 +143,8 @@ bool dg_md_cursor_init(struct dg_md_cursor *c)
         return false;
     c->bounds[c->end] = c->n;
     for (size_t i = c->end; i-- > 0;) /* from the end: a bound may be the next event's */
-        c->bounds[i] = i + 1 < c->end && dg_md_is_text(&c->list[i + 1]) ? c->list[i + 1].begin
-                                                                        : c->bounds[i + 1];
+        c->bounds[i] =
+            i + 1 < c->end && is_text(&c->list[i + 1]) ? c->list[i + 1].begin : c->bounds[i + 1];
     return true;
 }
 

@@ -42,17 +42,15 @@ const char *dg_md_signs(enum dg_md_span span, bool opens);
 size_t dg_md_length(const struct dg_md_cursor *c, enum dg_md_span span, size_t at);
 /* Length of the run of characters equal to s[at]. */
 size_t dg_md_run(const struct dg_md_cursor *c, size_t at);
-/* Skips the white space of a line end, the "\\" before it and the next line's prefix. */
+/* Skips the white space of a line end, the "\" before it and the next line's prefix. */
 size_t dg_md_skip_break(const struct dg_md_cursor *c);
-/* Finds the end of a link or image whose text begins at `text` and whose "]" is at `at`. If text
- * follows, the link ends where that begins. */
+/* Finds the end of a link or image whose text begins at `text` and whose "]" is at `at`, and its
+ * label if that text is one. If text follows, the link ends where that begins. */
 void dg_md_link_end(const struct dg_md_cursor *c, size_t text, size_t at, struct dg_link_end *out);
 
 /* The end of the blanks at s[at] if there is a tab among them; else `at`. */
 size_t dg_md_skip_tabs(const char *s, size_t at, size_t end);
 
-/* True if the event has bytes of the source. */
-bool dg_md_is_text(const struct dg_md_event *e);
 /* True if the event is a single byte escaped by the byte before it, which is not written yet. */
 bool dg_md_is_escaped(const struct dg_md_cursor *c, const struct dg_md_event *e);
 /* The event that leaves what event i enters. */
