@@ -1,7 +1,6 @@
 #include "text/format/footnote.h"
 
 #include <ctype.h>
-#include <string.h>
 
 size_t dg_footnote_reference(const char *s, size_t at, size_t end)
 {
@@ -15,10 +14,6 @@ size_t dg_footnote_reference(const char *s, size_t at, size_t end)
 
 size_t dg_footnote_label(const char *s, size_t at, size_t end)
 {
-    size_t i = at + 2;
-    if (end - at < 5 || s[at] != '[' || s[at + 1] != '^')
-        return at;
-    while (i < end && !strchr("[] \t\r\n", s[i]))
-        i++;
-    return i > at + 2 && i + 1 < end && s[i] == ']' && s[i + 1] == ':' ? i + 2 : at;
+    const size_t to = dg_footnote_reference(s, at, end);
+    return to > at && to < end && s[to] == ':' ? to + 1 : at;
 }
