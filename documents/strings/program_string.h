@@ -1,4 +1,10 @@
-/* Adds the strings of programs. Only for documents/. One thread at a time. */
+/* Adds the strings of programs, which all kinds of their files share (strings/, xml/): a reader
+ * finds where a string is and how it is escaped (escapes.h; YAML: yaml_scalar.h). Here it becomes a
+ * text, or those of an ICU message's forms (forms/), unless it has no words. write.c writes the
+ * answer over the same bytes with the same escapes; what is around it in a file of both languages
+ * is the segment's `before` and `after`. The name of the target language, and its plural forms, are
+ * bytes that follow a translation: dg_segment_add_bytes. Only for documents/. One thread at a time.
+ */
 #ifndef DG_DOCUMENTS_STRINGS_PROGRAM_STRING_H
 #define DG_DOCUMENTS_STRINGS_PROGRAM_STRING_H
 
