@@ -287,9 +287,23 @@ static void prose_is_what_md4c_says(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* md4c looks at the byte after a text: it took this bracket for the link's and crashed. */
+static void the_byte_after_a_text_is_none_of_it(void **state)
+{
+    static const char text[] = "[link](foo(and(b)ra))";
+    struct dg_document d;
+    (void)state;
+    assert_int_equal(dg_document_open(text, sizeof text - 2, DG_FORMAT_MARKDOWN, &d, NULL), 0);
+    assert_int_equal(d.n_units, 1);
+    assert_int_equal(d.text.len, sizeof text - 2);
+    assert_memory_equal(d.text.data, text, d.text.len);
+    dg_document_close(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_byte_after_a_text_is_none_of_it),
         cmocka_unit_test(nothing_translated_nothing_changed),
         cmocka_unit_test(prose_is_what_md4c_says),
     };

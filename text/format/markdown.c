@@ -371,11 +371,17 @@ static int parse(struct reader *r, size_t begin, size_t end)
 
 void dg_document_markdown(struct dg_document *d, const char *s, size_t n)
 {
-    struct reader r = {.d = d, .s = s, .n = n};
+    struct dg_buffer source; /* a copy, because md4c looks at the byte after its text: here a NUL */
+    dg_buffer_init(&source);
+    dg_buffer_add(&source, s, n);
+    d->text.failed = source.failed;
+    if (source.failed)
+        return;
+    struct reader r = {.d = d, .s = source.data, .n = n};
     dg_buffer_init(&r.titles.units.text);
     r.titles.units.known = d->known;
-    r.floor = dg_front_matter_read(d, s, n);
-    if (!dg_markdown_kept_find(s, n, r.floor, &r.kept))
+    r.floor = dg_front_matter_read(d, r.s, n);
+    if (!dg_markdown_kept_find(r.s, n, r.floor, &r.kept))
         d->text.failed = true;
     parse(&r, r.floor, n);
     free(r.kept.list);
@@ -385,4 +391,5 @@ void dg_document_markdown(struct dg_document *d, const char *s, size_t n)
     free(r.titles.seen);
     dg_paragraph_deinit(&r.lines, d);
     free(r.e.list);
+    dg_buffer_deinit(&source);
 }
