@@ -54,8 +54,7 @@ static size_t skip_minutes(const char *s, size_t n, size_t at, bool *french)
     return to == from + 2 ? to : at;
 }
 
-/* True if the number at s[begin] is minutes: "9:30", "9 h 30". */
-static bool is_minutes(const char *s, size_t begin)
+bool dg_clock_is_minutes(const char *s, size_t begin)
 {
     size_t at = begin;
     if (at > 0 && strchr(":.", s[at - 1]))
@@ -79,7 +78,7 @@ enum dg_clock dg_clock_read(
     bool french;
     const size_t minutes = skip_minutes(s, n, end, &french), at = dg_scan_skip_space(s, minutes, n);
     *out = (struct dg_clock_signs){minutes > end ? s + minutes - 2 : NULL, at, at};
-    if (is_minutes(s, begin))
+    if (dg_clock_is_minutes(s, begin))
         return DG_CLOCK_NONE;
     if (french && minutes > end)
         return DG_CLOCK_DAY;

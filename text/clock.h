@@ -28,6 +28,9 @@ struct dg_clock_signs {
     size_t sign, sign_end;
 };
 
+/* True if the number at s[begin] is the minutes of an hour before it: "9:30", "9.30", "9 h 30". */
+bool dg_clock_is_minutes(const char *s, size_t begin);
+
 /* What s[n] says of the number at s[begin, end) by the sign of an hour after it, or after its
  * minutes. */
 enum dg_clock dg_clock_of(const char *s, size_t n, size_t begin, size_t end);

@@ -13,7 +13,8 @@
 #define LONGEST 40  /* digits compared */
 #define THOUSANDS 3 /* digits of a group after the first */
 #define HOURS 24
-#define ROMANS 100 /* Roman numbers are read below this one */
+#define MINUTES '5' /* the first digit of minutes is at most this one */
+#define ROMANS 100  /* Roman numbers are read below this one */
 
 struct digits {
     /* '0'..'9' */
@@ -21,8 +22,9 @@ struct digits {
     size_t n;
     /* of an hour */
     enum dg_clock clock;
-    /* it is written as a year or a decade that may be short; it has groups of thousands */
-    bool year, grouped;
+    /* it is written as a year or a decade that may be short; it has groups of thousands; it is
+     * written as the minutes of an hour */
+    bool year, grouped, minutes;
 };
 
 /* The numbers of a text. */
@@ -114,6 +116,18 @@ static bool is_year(const char *s, size_t len, size_t begin, size_t end, const s
     return at < sign && (before == '/' || before == '-' || before == 0x2013);
 }
 
+/* Finds out what a run of one or two digits, x, at s[begin, end) says of the time of day. Decimals
+ * after a comma say nothing. */
+static void read_clock(const char *s, size_t len, size_t begin, size_t end, struct digits *x)
+{
+    if (begin > 1 && s[begin - 1] == ',' && s[begin - 2] >= '0' && s[begin - 2] <= '9')
+        return;
+    x->clock = dg_clock_of(s, len, begin, end);
+    if (x->clock == DG_CLOCK_DAY && dg_clock_has_daytime(s, len))
+        x->clock = DG_CLOCK_NONE;
+    x->minutes = x->n == 2 && x->d[0] <= MINUTES && dg_clock_is_minutes(s, begin);
+}
+
 /* False: there are too many. */
 static bool read_runs(const char *s, size_t len, struct numbers *out)
 {
@@ -127,10 +141,8 @@ static bool read_runs(const char *s, size_t len, struct numbers *out)
         if (out->n == MANY)
             return false;
         if (x.n <= 2)
-            x.clock = dg_clock_of(s, len, begin, at);
+            read_clock(s, len, begin, at, &x);
         x.year = is_year(s, len, begin, at, &x);
-        if (x.clock == DG_CLOCK_DAY && dg_clock_has_daytime(s, len))
-            x.clock = DG_CLOCK_NONE;
         out->joins[out->n] = out->n && x.n == THOUSANDS && parts_thousands(s, before, begin);
         out->tight[out->n] = out->joins[out->n] && s[before] != '&' &&
                              !dg_scan_is_space((unsigned char)s[before]) &&
@@ -214,6 +226,8 @@ static bool alike(struct digits a, struct digits b)
 {
     if (ends_year(&a, &b) || ends_year(&b, &a))
         return true;
+    if ((a.minutes && b.clock != DG_CLOCK_NONE) || (b.minutes && a.clock != DG_CLOCK_NONE))
+        return false; /* the 15 of "3:15 p.m." is not that of "15 Uhr" */
     a = without_noughts(a);
     b = without_noughts(b);
     if (a.n <= 2 && b.n <= 2 && value_of(&a) <= HOURS && value_of(&b) <= HOURS)
@@ -270,7 +284,7 @@ static size_t times_before(const struct numbers *of, size_t i)
     size_t times = 0;
     for (size_t k = 0; k < i; k++)
         times += !of->joins[k] && end_of_joins(of, k) == k + 1 && of->runs[k].n == x->n &&
-                 memcmp(of->runs[k].d, x->d, x->n) == 0;
+                 of->runs[k].minutes == x->minutes && memcmp(of->runs[k].d, x->d, x->n) == 0;
     return times;
 }
 

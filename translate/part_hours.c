@@ -1,7 +1,6 @@
 #include "translate/part_hours.h"
 
-#include "text/clock.h"
-#include "text/language_code.h"
+#include "text/hours.h"
 #include "text/scan.h"
 #include "translate/job_internal.h"
 #include "translate/part_numbers.h"
@@ -12,130 +11,105 @@
 #include <string.h>
 
 enum { HALF = 12, DAY = 24 };
-/* English says the half of the day ("p.m."), the others count to 24. */
-enum language { ENGLISH, GERMAN, FRENCH, LANGUAGES };
 
-/* An hour of a text. */
-struct hour {
-    /* bytes of its number, and of the sign after it, "p.m" */
-    size_t begin, end, sign, sign_end;
-    int value;
-    enum dg_clock clock;
-    /* two digits */
-    char minutes[2];
-};
-
-struct side {
-    const char *s;
-    size_t n;
-    enum language language;
-};
-
-/* False: the language is none of these. */
-static bool find_side(const char *language, struct side *out)
+static bool same_minutes(const struct dg_hour *a, const struct dg_hour *b)
 {
-    static const char *const codes[LANGUAGES] = {"en", "de", "fr"};
-    int i = 0;
-    while (language && i < LANGUAGES && !dg_language_same(language, codes[i]))
-        i++;
-    out->language = (enum language)i;
-    return language && i < LANGUAGES;
+    return memcmp(a->minutes, b->minutes, sizeof a->minutes) == 0;
 }
 
-static bool is_digit(const struct side *t, size_t at)
+/* Finds the sentence's next hour that has a sign, or shares one. */
+static bool next_meant(const struct dg_hours_text *sentence, size_t at, struct dg_hour *out)
 {
-    return at < t->n && isdigit((unsigned char)t->s[at]);
+    do {
+        if (!dg_hours_next(sentence, at, out))
+            return false;
+        at = out->end;
+    } while (out->kind != DG_HOUR_SIGNED && out->kind != DG_HOUR_FIRST);
+    return true;
 }
 
-/* True if the number at s[begin] is a part of another one, or of a word. */
-static bool is_part(const struct side *t, size_t begin)
-{
-    size_t at = begin;
-    const int32_t before = begin > 0 ? dg_scan_prev(t->s, 0, &at) : ' ';
-    return dg_scan_is_letter(before) ||
-           ((before == '.' || before == ',' || before == ':') && at > 0 && is_digit(t, at - 1));
-}
-
-/* True if h has a sign of the text's language; or an English one that is no word ("9am", "9 a.m."),
- * which the model may leave in other languages. */
-static bool has_sign(const struct side *t, const struct hour *h)
-{
-    if (h->clock == DG_CLOCK_NONE || h->value > DAY)
-        return false;
-    if (t->language != ENGLISH && h->clock == DG_CLOCK_DAY)
-        return true;
-    return h->clock != DG_CLOCK_DAY &&
-           (t->language == ENGLISH || is_digit(t, h->sign - 1) || t->s[h->sign + 1] == '.');
-}
-
-/* Finds the next hour from byte `at` on. False: there is none. */
-static bool next_hour(const struct side *t, size_t at, struct hour *out)
-{
-    for (size_t end; at < t->n; at = end) {
-        struct dg_clock_signs signs;
-        for (end = at; is_digit(t, end);)
-            end++;
-        if (end == at || end > at + 2 || is_part(t, at)) {
-            end += end == at;
-            continue;
-        }
-        *out = (struct hour){.begin = at, .end = end, .minutes = {'0', '0'}};
-        for (size_t i = at; i < end; i++)
-            out->value = 10 * out->value + (t->s[i] - '0');
-        out->clock = dg_clock_read(t->s, t->n, at, end, &signs);
-        out->sign = signs.sign;
-        out->sign_end = signs.sign_end;
-        if (signs.minutes)
-            memcpy(out->minutes, signs.minutes, 2);
-        if (has_sign(t, out))
-            return true;
-    }
-    return false;
-}
-
-/* On a clock of 24 hours; -1: 18 p.m. is no hour. */
-static int hour_of_day(const struct hour *h)
-{
-    if (h->clock == DG_CLOCK_DAY)
-        return h->value;
-    return h->value < 1 || h->value > HALF ? -1
-                                           : h->value % HALF + (h->clock == DG_CLOCK_PM ? HALF : 0);
-}
-
-/* The hour of day of the sentence that x of the answer is twelve hours off; -1: there is none,
+/* Finds the hour of the sentence that x of the answer is twelve hours off. False: there is none,
  * there are several, or one is x's. */
-static int find_meant(const struct side *sentence, const struct hour *x)
+static bool find_meant(
+    const struct dg_hours_text *sentence, const struct dg_hour *x, struct dg_hour *out)
 {
-    int found = -1;
-    struct hour h;
-    for (size_t at = 0; next_hour(sentence, at, &h); at = h.end) {
-        const int day = hour_of_day(&h);
-        if (memcmp(h.minutes, x->minutes, 2) != 0 || day < 0)
+    bool found = false;
+    struct dg_hour h;
+    for (size_t at = 0; next_meant(sentence, at, &h); at = h.end) {
+        if ((x->kind != DG_HOUR_BROKEN && !same_minutes(&h, x)) || h.day < 0)
             continue;
-        if (day % DAY == hour_of_day(x) % DAY && hour_of_day(x) >= 0)
-            return -1;
-        if (day % HALF != x->value % HALF)
+        if (x->day >= 0 && h.day % DAY == x->day % DAY)
+            return false;
+        if (h.day % HALF != x->value % HALF)
             continue;
-        if (found >= 0 && found != day)
-            return -1;
-        found = day;
+        if (found && (out->day != h.day || !same_minutes(out, &h)))
+            return false;
+        *out = h;
+        found = true;
     }
     return found;
 }
 
 /* True if the sentence has the hour as x says it. */
-static bool has_hour(const struct side *sentence, const struct hour *x)
+static bool has_hour(const struct dg_hours_text *sentence, const struct dg_hour *x)
 {
-    struct hour h;
-    for (size_t at = 0; next_hour(sentence, at, &h); at = h.end)
-        if (h.value == x->value && h.clock == x->clock && memcmp(h.minutes, x->minutes, 2) == 0)
+    struct dg_hour h;
+    for (size_t at = 0; next_meant(sentence, at, &h); at = h.end)
+        if (h.value == x->value && h.clock == x->clock && same_minutes(&h, x))
             return true;
     return false;
 }
 
+/* True if the text has an hour with a sign that may be `day`. */
+static bool says_hour(const struct dg_hours_text *text, int day)
+{
+    struct dg_hour h;
+    for (size_t at = 0; next_meant(text, at, &h); at = h.end)
+        if (h.value % HALF == day % HALF)
+            return true;
+    return false;
+}
+
+/* True if the text has the number besides the hour at bytes begin .. end. */
+static bool has_number(
+    const struct dg_hours_text *text, const char *digits, size_t n, size_t begin, size_t end)
+{
+    for (size_t at = 0, to; at < text->n; at = to) {
+        for (to = at; to < text->n && isdigit((unsigned char)text->s[to]);)
+            to++;
+        if (to - at == n && memcmp(text->s + at, digits, n) == 0 && (at < begin || at >= end))
+            return true;
+        to += to == at;
+    }
+    return false;
+}
+
+/* Finds the hour of the sentence whose minutes x of the answer lacks. False: there is none, there
+ * are several, or the answer has the minutes elsewhere or in words. */
+static bool find_minutes(const struct dg_hours_text *sentence, const struct dg_hours_text *answer,
+    const struct dg_hour *x, struct dg_hour *out)
+{
+    static const char *const words[] = {"half", "halb", "quarter", "viertel", "quart", "demi"};
+    bool found = false;
+    struct dg_hour h;
+    if (x->kind != DG_HOUR_SIGNED || x->has_minutes || x->day < 0)
+        return false;
+    for (size_t at = 0; next_meant(sentence, at, &h); at = h.end) {
+        if (h.day != x->day)
+            continue;
+        if (found || !h.has_minutes || same_minutes(&h, x))
+            return false;
+        *out = h;
+        found = true;
+    }
+    for (size_t k = 0; k < sizeof words / sizeof *words && found; k++)
+        found = !dg_scan_has(answer->s, answer->n, words[k]);
+    return found && !has_number(answer, out->minutes, sizeof out->minutes, x->begin, x->number_end);
+}
+
 /* An answer's text from byte `from` on, with its tokens' ends. */
 struct answer {
-    struct side side;
+    struct dg_hours_text side;
     struct dg_buffer *text;
     size_t from;
     /* [n] */
@@ -150,31 +124,40 @@ static void splice(struct answer *a, size_t begin, size_t end, const char *s, si
     *next = begin + strlen(s);
 }
 
-/* Writes hour x, which is copied from English, as German and French have it. */
-static void translate(struct answer *a, struct hour *x)
+/* Writes `day`, with the minutes of `of`, in place of x as the answer's language has it. */
+static void write_hour(struct answer *a, struct dg_hour *x, int day, const struct dg_hour *of)
 {
-    const bool on_the_hour = memcmp(x->minutes, "00", 2) == 0;
-    const int day = hour_of_day(x);
-    char written[32];
-    if (a->side.language == FRENCH)
-        snprintf(written, sizeof written, "%d h%s%.2s", day, on_the_hour ? "" : " ",
-            on_the_hour ? "" : x->minutes);
-    else
-        snprintf(written, sizeof written, "%d%s%.2s Uhr", day, on_the_hour ? "" : ":",
-            on_the_hour ? "" : x->minutes);
+    const bool on_the_hour = memcmp(of->minutes, "00", 2) == 0;
+    const char *const minutes = on_the_hour ? "" : of->minutes;
+    const int shown = on_the_hour ? 0 : 2, half = day % HALF ? day % HALF : HALF;
+    const bool dotted = x->sign_end > x->sign + 1 && a->side.s[x->sign + 1] == '.',
+               dot = x->sign_end < a->side.n && a->side.s[x->sign_end] == '.';
     size_t end = x->sign_end;
-    /* the last "." of "a.m.", unless it ends the text; one after "am" ends a sentence */
-    end += a->side.s[x->sign + 1] == '.' && end + 1 < a->side.n && a->side.s[end] == '.';
+    char written[32];
+    if (a->side.language == DG_HOURS_ENGLISH)
+        snprintf(written, sizeof written, "%d%s%.*s %c.m.", half, on_the_hour ? "" : ":", shown,
+            minutes, day % DAY < HALF ? 'a' : 'p');
+    else if (a->side.language == DG_HOURS_FRENCH)
+        snprintf(
+            written, sizeof written, "%d h%s%.*s", day, on_the_hour ? "" : " ", shown, minutes);
+    else
+        snprintf(
+            written, sizeof written, "%d%s%.*s Uhr", day, on_the_hour ? "" : ":", shown, minutes);
+    /* the last "." of "a.m.", unless it ends a German or French text; one after "am" ends a
+     * sentence, and "a.m." needs no other */
+    if (dot && (a->side.language == DG_HOURS_ENGLISH || (dotted && end + 1 < a->side.n)))
+        end++;
     splice(a, x->begin, end, written, &x->end);
 }
 
-/* Writes x as hour `day` of the day. */
-static void correct(struct answer *a, struct hour *x, int day)
+/* Writes x, whose sign stays or is that of the next hour, as hour `day` of the day. */
+static void correct(struct answer *a, struct dg_hour *x, int day)
 {
     char written[16];
+    const bool english = a->side.language == DG_HOURS_ENGLISH;
     const int half = day % HALF ? day % HALF : HALF;
-    snprintf(written, sizeof written, "%d", a->side.language == ENGLISH ? half : day);
-    if (a->side.language == ENGLISH) { /* "a.m.", "P.M." */
+    snprintf(written, sizeof written, "%d", english ? half : day);
+    if (english) { /* "a.m.", "P.M." */
         char *sign = a->text->data + a->from + x->sign;
         const char said = day % DAY < HALF ? 'a' : 'p';
         *sign = isupper((unsigned char)*sign) ? (char)toupper((unsigned char)said) : said;
@@ -182,38 +165,68 @@ static void correct(struct answer *a, struct hour *x, int day)
     splice(a, x->begin, x->end, written, &x->end);
 }
 
-/* True if the hours may be those of a half of the day that a word says: "um 8 Uhr abends". */
-static bool has_daytime(const struct side *t)
+/* Corrects x, which has no sign in the answer, if it is the only one for an hour of the sentence.
+ */
+static void correct_unsigned(
+    struct answer *a, const struct dg_hours_text *sentence, struct dg_hour *x)
 {
-    return t->language != ENGLISH && dg_clock_has_daytime(t->s, t->n);
+    struct dg_hour h;
+    const char *const digits = a->side.s + x->begin;
+    const size_t n = x->end - x->begin;
+    if (find_meant(sentence, x, &h) && !says_hour(&a->side, h.day) &&
+        !has_number(sentence, digits, n, h.begin, h.end))
+        write_hour(a, x, h.day, &h);
+}
+
+/* Corrects hour x of the answer. */
+static void correct_hour(struct answer *a, const struct dg_hours_text *sentence, struct dg_hour *x)
+{
+    struct dg_hour h;
+    const bool english = a->side.language == DG_HOURS_ENGLISH;
+    if (x->kind == DG_HOUR_UNSIGNED || x->kind == DG_HOUR_BROKEN)
+        correct_unsigned(a, sentence, x);
+    else if (!english && x->clock != DG_CLOCK_DAY)
+        return; /* copied, but from where? */
+    else if (find_minutes(sentence, &a->side, x, &h))
+        write_hour(a, x, h.day, &h);
+    else if (!find_meant(sentence, x, &h))
+        return;
+    else if (english && x->kind == DG_HOUR_FIRST)
+        write_hour(a, x, h.day, &h);
+    else
+        correct(a, x, h.day);
+}
+
+/* True if the hours may be those of a half of the day that a word says: "um 8 Uhr abends". */
+static bool has_daytime(const struct dg_hours_text *t)
+{
+    return t->language != DG_HOURS_ENGLISH && dg_clock_has_daytime(t->s, t->n);
 }
 
 void dg_part_write_hours(const struct dg_job *j, const struct dg_part *p, struct dg_buffer *text,
     size_t from, size_t *ends, size_t n)
 {
-    struct side sentence = {.s = p->text};
+    struct dg_hours_text sentence = {.s = p->text};
     struct answer a = {.text = text, .from = from, .ends = ends, .n = n};
     struct dg_term_places terms;
-    struct hour x;
-    if (!p->text || text->len == from || !find_side(j->language, &sentence) ||
-        !find_side(j->target_language, &a.side))
+    struct dg_hour x;
+    if (!p->text || text->len == from || !dg_hours_find_language(j->language, &sentence.language) ||
+        !dg_hours_find_language(j->target_language, &a.side.language))
         return;
     sentence.n = strlen(p->text);
     dg_part_place_terms(p, text->data + from, text->len - from, &terms);
     for (size_t at = 0;; at = x.end) {
         a.side.s = text->data + from;
         a.side.n = text->len - from;
-        if (text->failed || !next_hour(&a.side, at, &x))
+        if (text->failed || !dg_hours_next(&a.side, at, &x))
             return;
         if (dg_term_places_touch(&terms, a.side.n, x.begin, x.sign_end))
             continue;
-        const bool copied = a.side.language != ENGLISH && x.clock != DG_CLOCK_DAY;
-        const int day = copied || has_daytime(&sentence) || has_daytime(&a.side)
-                            ? -1
-                            : find_meant(&sentence, &x);
-        if (copied && hour_of_day(&x) >= 0 && has_hour(&sentence, &x))
-            translate(&a, &x);
-        else if (day >= 0)
-            correct(&a, &x, day);
+        const bool copied = a.side.language != DG_HOURS_ENGLISH && x.kind == DG_HOUR_SIGNED &&
+                            x.clock != DG_CLOCK_DAY;
+        if (copied && x.day >= 0 && has_hour(&sentence, &x))
+            write_hour(&a, &x, x.day, &x);
+        else if (!has_daytime(&sentence) && !has_daytime(&a.side))
+            correct_hour(&a, &sentence, &x);
     }
 }

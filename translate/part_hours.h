@@ -12,10 +12,12 @@ struct dg_part;
 
 /* Between English, German and French: correct the hours of p's answer, which is `text` from byte
  * `from` on. An hour that is twelve hours off the only hour of the sentence with its minutes
- * becomes that one: "9:30 a.m." is "9:30 Uhr", "18 Uhr" is "6 p.m.". It stays if the German or
- * French text has a word such as "abends". An English hour that the model copied into German or
- * French is written as that language does: "9 a.m." becomes "9 Uhr", "9 h". Glossary terms stay as
- * they are. Shifts ends[n] as dg_part_write_numbers does. */
+ * becomes that one: "9:30 a.m." is "9:30 Uhr", "18 Uhr" is "6 p.m.", "14 bis 18 Uhr" is "2 p.m. to
+ * 6 p.m.". So does an hour without its sign ("at 2:" for "um 2 Uhr"), and one that lost its minutes
+ * gets them back ("15 Uhr" for "3:15 p.m."). They stay if the German or French text has a word such
+ * as "abends". An English hour that the model copied into German or French is written as that
+ * language does: "9 a.m." becomes "9 Uhr", "9 h". Glossary terms stay as they are. Shifts ends[n]
+ * as dg_part_write_numbers does. */
 void dg_part_write_hours(const struct dg_job *j, const struct dg_part *p, struct dg_buffer *text,
     size_t from, size_t *ends, size_t n);
 

@@ -146,7 +146,9 @@ def test_a_glossary_translates_a_spelt_number(server):
     ("en", "de", "On March 3, 2024, at 10:00 a.m.", "10:00 Uhr"),
     ("en", "de", "Call me at 11 pm.", "23 Uhr"),
     ("de", "en", "Wir treffen uns um 9:30 Uhr.", "9:30 a.m."),
-    ("de", "en", "Geöffnet 9–18 Uhr.", "9-6 p.m."),
+    ("de", "en", "Geöffnet 9–18 Uhr.", "9 a.m.-6 p.m."),
+    ("de", "en", "Wir treffen uns um 2 Uhr.", "2 a.m."),
+    ("de", "en", "Von 14 bis 18 Uhr geöffnet.", "2 p.m. to 6 p.m."),
 ])
 def test_an_hour_is_in_the_right_half_of_the_day(server, source, target, text, wanted):
     (answer,) = kept.answers(server, [text], "text", source, target)

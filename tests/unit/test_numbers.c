@@ -46,6 +46,9 @@ static void ways_to_write_one(void **state)
     expect(true, "fell 3.5 percent", "fielen um 3,5 Prozent");
     expect(true, "on 12 March 2024", "am 12.3.2024");
     expect(true, "at 9:45 pm", "um 21.45 Uhr");
+    expect(true, "at 3:15 p.m.", "um 15:15 Uhr");
+    expect(true, "3:15 p.m., 15 dogs", "15 Hunde, 15 h 15");
+    expect(true, "12.50 h", "12,50 h");
     expect(true, "at 12 noon", "um 0 Uhr");
     expect(true, "the 1990s", "die 90er");
     expect(true, "les années 90", "the 1990s");
@@ -60,6 +63,15 @@ static void ways_to_write_one(void **state)
     expect(true, "١٩٤٥", "1945");
     expect(true, "only 15% of them", "15 p. 100 d'entre eux");
     expect(true, "in 2012 500 people", "500 personnes en 2012");
+}
+
+/* An hour's number does not stand for lost minutes. */
+static void lost_minutes(void **state)
+{
+    (void)state;
+    expect(false, "at 3:15 p.m.", "um 15 Uhr");
+    expect(false, "at 8:20 p.m.", "à 20 h");
+    expect(true, "at 3:15 p.m.", "um 15 Uhr 15");
 }
 
 /* Noughts are a part of the number before them. */
@@ -212,7 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ways_to_write_one),
         cmocka_unit_test(other_numbers), cmocka_unit_test(hours), cmocka_unit_test(as_often),
-        cmocka_unit_test(noughts), cmocka_unit_test(words), cmocka_unit_test(character_references),
-        cmocka_unit_test(anything)};
+        cmocka_unit_test(lost_minutes), cmocka_unit_test(noughts), cmocka_unit_test(words),
+        cmocka_unit_test(character_references), cmocka_unit_test(anything)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
