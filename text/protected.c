@@ -16,7 +16,8 @@
 
 #define EMOJI_STYLE 0xFE0F /* variation selector: shows the sign before it as a picture */
 #define JOINER 0x200D
-#define KEYCAP 0x20E3 /* shows the sign before it as a key */
+#define LONGEST_CODE 120 /* bytes of code between backticks */
+#define KEYCAP 0x20E3    /* shows the sign before it as a key */
 
 static bool is_letter(int32_t c)
 {
@@ -98,10 +99,29 @@ static size_t filler(const char *s, size_t at, size_t end)
     return n >= fillers[k].least ? to : at;
 }
 
+/* Returns the end of code between two backticks ("Run `make` first."), or `at`. */
+static size_t code_span(const char *s, size_t at, size_t end)
+{
+    size_t before = at;
+    if (at == end || s[at] != '`')
+        return at;
+    const int32_t last = at > 0 ? dg_scan_prev(s, 0, &before) : ' ';
+    end = end - at > LONGEST_CODE ? at + LONGEST_CODE : end;
+    if (last == '`' || is_letter(last))
+        return at;
+    const char *const close = memchr(s + at + 1, '`', end - at - 1);
+    const size_t to = close ? (size_t)(close - s) : at;
+    if (to < at + 2 || s[at + 1] == ' ' || s[to - 1] == ' ' || memchr(s + at, '\n', to - at))
+        return at;
+    const int32_t next = dg_scan_peek(s, to + 1, end);
+    return next == '`' || is_letter(next) ? at : to + 1;
+}
+
 static size_t protected_at(const struct dg_alphabet *known, const char *s, size_t at, size_t end)
 {
     typedef size_t taker(const char *s, size_t at, size_t end);
-    static taker *const after_word[] = {dg_placeholder_end, emoji, dg_emoticon_end, filler};
+    static taker *const after_word[] = {
+        code_span, dg_placeholder_end, emoji, dg_emoticon_end, filler};
     static taker *const first_in_word[] = {dg_address_mail, dg_address_file, dg_address_account,
         dg_amount_end, dg_identifier_end, dg_identifier_name_end, dg_code_number_end,
         dg_spelt_number_end};
