@@ -9,6 +9,7 @@
 #include "text/placeholder.h"
 #include "text/scan.h"
 #include "text/spelt_numbers.h"
+#include "text/title.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -124,7 +125,7 @@ static size_t protected_at(const struct dg_alphabet *known, const char *s, size_
         code_span, dg_placeholder_end, emoji, dg_emoticon_end, filler};
     static taker *const first_in_word[] = {dg_address_mail, dg_address_file, dg_address_account,
         dg_amount_end, dg_identifier_end, dg_identifier_name_end, dg_code_number_end,
-        dg_spelt_number_end};
+        dg_spelt_number_end, dg_title_name_end};
     size_t to = dg_address_bracketed(s, at, end), before = at;
     int32_t c = at > 0 ? dg_scan_prev(s, 0, &before) : ' ';
     /* scripts without cases have no spaces around a name, either */

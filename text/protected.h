@@ -1,8 +1,8 @@
 /* Protected spans: parts of running text that stay as they are, whatever the language and the
  * format: addresses and file names (text/address.h), placeholders and character references
- * (text/placeholder.h), emoji, code between backticks. Amounts and spelt numbers are also
- * protected spans; translate/ writes them in the target's notation. Text is valid UTF-8. Any
- * thread. */
+ * (text/placeholder.h), emoji, code between backticks, names after
+ * titles (text/title.h). Amounts and spelt numbers are also protected
+ * spans; translate/ writes them in the target's notation. Text is valid UTF-8. Any thread. */
 #ifndef DG_TEXT_PROTECTED_H
 #define DG_TEXT_PROTECTED_H
 

@@ -2,20 +2,22 @@
 #include "text/foreign.h"
 #include "text/identifier.h"
 #include "text/protected.h"
+#include "text/title.h"
 #include "text/utf8.h"
 #include "translate/terms.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* True if m is foreign words or signs, an amount of money, a spelt number or a program's name, not
- * an address or the like. */
+/* True if m is foreign words or signs, a quantity, a name after a title or a program's name, not an
+ * address or the like. */
 static bool is_foreign(const struct dg_job *j, const struct dg_part *p, const struct dg_mark *m)
 {
     const size_t end = m->at + m->len;
     return m->end - m->begin == m->len &&
            (dg_foreign_end(j->t->alphabet, p->shown, m->at, end) == end ||
                dg_protected_is_quantity(p->shown + m->at, m->len) ||
+               dg_title_name_end(p->shown, m->at, end) == end ||
                dg_identifier_name_end(p->shown, m->at, end) == end);
 }
 

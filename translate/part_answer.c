@@ -8,6 +8,7 @@
 #include "translate/job_internal.h"
 #include "translate/part_hours.h"
 #include "translate/part_numbers.h"
+#include "translate/part_titles.h"
 #include "translate/part_words.h"
 #include "translate/stray.h"
 #include "translate/terms.h"
@@ -49,6 +50,7 @@ static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hy
     if (!rc && !out->failed && !j->trees && !dg_part_prefix(j, p)->len) {
         dg_part_write_numbers(j, p, out, from, p->ends, n_ends);
         dg_part_write_hours(j, p, out, from, p->ends, n_ends);
+        dg_part_write_titles(j, p, out, from, p->ends, n_ends);
         if (!p->capitals)
             dg_part_write_units(p, out, from);
     }

@@ -39,6 +39,7 @@ def test_protected_spans_come_back(server, kind, format):
     ("fr", "en", "Notre SIREN 123 456 789 est ici.", ["SIREN 123 456 789"]),
     ("en", "de", "Call parseInt with foo_bar, then print() it.", ["parseInt", "foo_bar", "print()"]),
     ("en", "de", "Run `make serve` first.", ["`make serve`"]),
+    ("de", "en", "Frau Schäfer ist heute nicht da.", ["Schäfer"]),
     ("en", "de", "Two dogs :-) play here :D", [" :-) ", " :D"]),
     ("de", "en", "Tut mir leid :(", [" :("]),
     ("en", "de", "Our SIREN 123 456 789 is here.", ["SIREN 123 456 789"]),

@@ -24,9 +24,25 @@ static void code_between_backticks(void **state)
     expect("l`homme et l`enfant, ``quoted'' and ` x `, `y\nz`, ``, `a`b", "");
 }
 
+static void names_after_titles(void **state)
+{
+    (void)state;
+    expect("Ich traf Frau Müller-Lüdenscheidt, Herrn Dr. Vogel Bescheid geben",
+        "<Müller-Lüdenscheidt><Vogel>");
+    expect("I told Mr. John Smith I met (Mrs. O'Hara) and Dr. Hughes.",
+        "<John Smith><O'Hara><Hughes>");
+    expect("Mme Lefèvre et M. Jean-Luc Dubois", "<Lefèvre><Jean-Luc Dubois>");
+    expect("Herr Präsident, Frau Ministerin, Mr. Speaker, Frau Dr. und Herr", "");
+    expect("my wife Anna, Mr. and Mr, Herrin Weber, 5 m. Paris", "");
+    expect(
+        "Eine junge Frau Gitarre, meine Frau Anna, der alte Herr Karten; der Brief von Frau Weber",
+        "<Weber>");
+    expect("Mr. Brown's car, Mr. John Brown\u2019s, Frau Webers Auto, Frau Webers.", "<Webers>");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spelt_numbers), cmocka_unit_test(code_between_backticks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(spelt_numbers),
+        cmocka_unit_test(code_between_backticks), cmocka_unit_test(names_after_titles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
