@@ -120,7 +120,7 @@ bool dg_job_answer_is_free(const struct dg_job *j)
     return j->begun || !(j->options.prefix || j->options.first_as_it_is);
 }
 
-/* True if s[n] has a letter outside its protected spans, or in an amount or a spelt number. */
+/* True if s[n] has a letter outside its protected spans, or in a quantity. */
 static bool has_words(const struct dg_job *j, const struct dg_part *p, const char *s, size_t n)
 {
     size_t at = 0;

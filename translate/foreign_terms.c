@@ -2,6 +2,7 @@
 #include "text/foreign.h"
 #include "text/identifier.h"
 #include "text/protected.h"
+#include "text/spelt_hours.h"
 #include "text/title.h"
 #include "text/utf8.h"
 #include "translate/terms.h"
@@ -39,7 +40,15 @@ static size_t without_protected(
     return n;
 }
 
-/* Write the pieces of mark m that none of the n terms covers to `out`; returns their number. */
+/* True if m is words of the source that are translated as a whole. */
+static bool is_whole(const struct dg_part *p, const struct dg_mark *m)
+{
+    struct dg_spelt_hour hour;
+    return dg_spelt_hour_read(NULL, p->shown + m->at, m->len, &hour);
+}
+
+/* Write the pieces of mark m that none of the n terms covers to `out`; returns their number. A mark
+ * that is translated as a whole has none if a term touches it. */
 static size_t cut_mark(const struct dg_part *p, const struct dg_mark *m,
     const struct dg_glossary_match *terms, size_t n, struct dg_mark *out)
 {
@@ -63,7 +72,7 @@ static size_t cut_mark(const struct dg_part *p, const struct dg_mark *m,
         }
         at = i < n ? terms[i].end : end;
     }
-    return pieces;
+    return pieces > 0 && out[0].len < m->len && is_whole(p, m) ? 0 : pieces;
 }
 
 /* Turn the offsets of the n terms in the NFC of p->shown into those in p->shown. */

@@ -6,6 +6,7 @@
 #include "text/letter_case.h"
 #include "text/number_style.h"
 #include "text/scan.h"
+#include "text/spelt_hours.h"
 #include "text/spelt_numbers.h"
 #include "text/utf8.h"
 #include "translate/terms.h"
@@ -262,14 +263,27 @@ bool dg_part_write_price(const struct dg_job *j, const char *s, size_t n, struct
     return is_price && write_numbers(&styles, s, n, begin, end, out);
 }
 
-bool dg_part_write_spelt(const struct dg_job *j, const char *s, size_t n, struct dg_buffer *out)
+/* Appends the words for the number or the hour that s[n] spells out. False: it is neither. */
+static bool write_words(const struct dg_job *j, const char *s, size_t n, struct dg_buffer *out)
 {
+    struct dg_spelt_hour hour;
+    if (dg_spelt_hour_read(j->language, s, n, &hour))
+        return dg_spelt_hour_write(j->target_language, &hour, out);
     const unsigned value = dg_spelt_number_value(j->language, s, n);
-    const size_t from = out->len;
     if (value == 0 || !dg_spelt_number_is_of(j->target_language))
         return false;
     dg_spelt_number_write(j->target_language, value, out);
-    if (out->failed || !isupper((unsigned char)s[0]))
+    return true;
+}
+
+bool dg_part_write_spelt(const struct dg_job *j, const char *s, size_t n, struct dg_buffer *out)
+{
+    const size_t from = out->len;
+    if (!write_words(j, s, n, out))
+        return false;
+    /* "Viertel" is a noun, with a capital anywhere */
+    const bool is_noun = strncmp(s, "Viertel", n < 7 ? n : 7) == 0;
+    if (out->failed || !isupper((unsigned char)s[0]) || is_noun)
         return true;
     out->data[from] = (char)toupper((unsigned char)out->data[from]);
     if (!isupper((unsigned char)s[1]))

@@ -40,6 +40,7 @@ def test_protected_spans_come_back(server, kind, format):
     ("en", "de", "Call parseInt with foo_bar, then print() it.", ["parseInt", "foo_bar", "print()"]),
     ("en", "de", "Run `make serve` first.", ["`make serve`"]),
     ("de", "en", "Frau Schäfer ist heute nicht da.", ["Schäfer"]),
+    ("en", "de", "Let's meet at half past two.", ["halb drei"]),
     ("en", "de", "Two dogs :-) play here :D", [" :-) ", " :D"]),
     ("de", "en", "Tut mir leid :(", [" :("]),
     ("en", "de", "Our SIREN 123 456 789 is here.", ["SIREN 123 456 789"]),

@@ -121,7 +121,8 @@ static void prices_get_the_targets_notation(void **state)
 static void spelt_numbers_get_the_targets_words(void **state)
 {
     static const char *const cases[][2] = {{"forty-seven", "siebenundvierzig"},
-        {"Thirty", "Dreißig"}, {"FIFTY-FIVE", "FÜNFUNDFÜNFZIG"}, {"quarante", ""}, {"dogs", ""}};
+        {"Thirty", "Dreißig"}, {"FIFTY-FIVE", "FÜNFUNDFÜNFZIG"}, {"quarante", ""}, {"dogs", ""},
+        {"half past two", "halb drei"}, {"HALF PAST TWO", "HALB DREI"}};
     const struct dg_job job = {.language = "en", .target_language = "de"};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -133,6 +134,13 @@ static void spelt_numbers_get_the_targets_words(void **state)
         assert_string_equal(b.data + 1, cases[i][1]);
         dg_buffer_deinit(&b);
     }
+    const struct dg_job back = {.language = "de", .target_language = "en"};
+    struct dg_buffer b;
+    dg_buffer_init(&b);
+    assert_true(dg_part_write_spelt(&back, "Viertel vor acht", 16, &b));
+    assert_true(dg_part_write_spelt(&back, "Vierzig", 7, &b));
+    assert_string_equal(b.data, "a quarter to eightForty");
+    dg_buffer_deinit(&b);
 }
 
 int main(void)

@@ -40,9 +40,18 @@ static void names_after_titles(void **state)
     expect("Mr. Brown's car, Mr. John Brown\u2019s, Frau Webers Auto, Frau Webers.", "<Webers>");
 }
 
+static void spelt_hours(void **state)
+{
+    (void)state;
+    expect("At half past two, um Viertel vor acht Uhr; à huit heures et demie.",
+        "<half past two><Viertel vor acht Uhr><huit heures et demie>");
+    expect("Le film dure deux heures et demie. Eine halbe Stunde, half past", "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(spelt_numbers),
-        cmocka_unit_test(code_between_backticks), cmocka_unit_test(names_after_titles)};
+        cmocka_unit_test(code_between_backticks), cmocka_unit_test(names_after_titles),
+        cmocka_unit_test(spelt_hours)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
