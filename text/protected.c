@@ -7,6 +7,7 @@
 #include "text/foreign.h"
 #include "text/identifier.h"
 #include "text/placeholder.h"
+#include "text/salutation.h"
 #include "text/scan.h"
 #include "text/spelt_hours.h"
 #include "text/spelt_numbers.h"
@@ -126,7 +127,7 @@ static size_t protected_at(const struct dg_alphabet *known, const char *s, size_
         code_span, dg_placeholder_end, emoji, dg_emoticon_end, filler};
     static taker *const first_in_word[] = {dg_address_mail, dg_address_file, dg_address_account,
         dg_amount_end, dg_identifier_end, dg_identifier_name_end, dg_code_number_end,
-        dg_spelt_hour_end, dg_spelt_number_end, dg_title_name_end};
+        dg_spelt_hour_end, dg_spelt_number_end, dg_salutation_end, dg_title_name_end};
     size_t to = dg_address_bracketed(s, at, end), before = at;
     int32_t c = at > 0 ? dg_scan_prev(s, 0, &before) : ' ';
     /* scripts without cases have no spaces around a name, either */
@@ -164,7 +165,7 @@ bool dg_protected_is_quantity(const char *s, size_t n)
 {
     struct dg_spelt_hour hour;
     return dg_amount_is(s, n) || dg_spelt_number_value(NULL, s, n) > 0 ||
-           dg_spelt_hour_read(NULL, s, n, &hour);
+           dg_spelt_hour_read(NULL, s, n, &hour) || dg_salutation_is(NULL, s, n);
 }
 
 size_t dg_protected_next(

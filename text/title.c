@@ -221,6 +221,15 @@ static size_t skip_more(const char *s, size_t to, size_t end)
     return to;
 }
 
+size_t dg_title_full_name_end(const char *s, size_t at, size_t end)
+{
+    bool german;
+    const size_t to = skip_name(s, end, at);
+    return to == at || is_office(s + at, to - at) || is_title(s + at, to - at, &german)
+               ? at
+               : skip_more(s, to, end);
+}
+
 size_t dg_title_name_end(const char *s, size_t at, size_t end)
 {
     bool german;

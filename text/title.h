@@ -26,6 +26,10 @@ bool dg_title_next(const char *s, size_t n, size_t at, struct dg_title *out);
  * several of other languages; `at`: there is none, or an office ("Frau Ministerin"). */
 size_t dg_title_name_end(const char *s, size_t at, size_t end);
 
+/* The end of up to three words of a name at s[at], of which none is a degree; `at`: none is there.
+ */
+size_t dg_title_full_name_end(const char *s, size_t at, size_t end);
+
 /* The title of a woman or a man in a language; NULL: not known. */
 const char *dg_title_of(const char *language, bool female);
 

@@ -2,6 +2,7 @@
 #include "text/foreign.h"
 #include "text/identifier.h"
 #include "text/protected.h"
+#include "text/salutation.h"
 #include "text/spelt_hours.h"
 #include "text/title.h"
 #include "text/utf8.h"
@@ -44,7 +45,8 @@ static size_t without_protected(
 static bool is_whole(const struct dg_part *p, const struct dg_mark *m)
 {
     struct dg_spelt_hour hour;
-    return dg_spelt_hour_read(NULL, p->shown + m->at, m->len, &hour);
+    return dg_spelt_hour_read(NULL, p->shown + m->at, m->len, &hour) ||
+           dg_salutation_is(NULL, p->shown + m->at, m->len);
 }
 
 /* Write the pieces of mark m that none of the n terms covers to `out`; returns their number. A mark

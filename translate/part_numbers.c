@@ -5,6 +5,7 @@
 #include "text/foreign.h"
 #include "text/letter_case.h"
 #include "text/number_style.h"
+#include "text/salutation.h"
 #include "text/scan.h"
 #include "text/spelt_hours.h"
 #include "text/spelt_numbers.h"
@@ -279,6 +280,8 @@ static bool write_words(const struct dg_job *j, const char *s, size_t n, struct 
 bool dg_part_write_spelt(const struct dg_job *j, const char *s, size_t n, struct dg_buffer *out)
 {
     const size_t from = out->len;
+    if (dg_salutation_write(j->language, j->target_language, s, n, out))
+        return true;
     if (!write_words(j, s, n, out))
         return false;
     /* "Viertel" is a noun, with a capital anywhere */

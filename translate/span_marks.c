@@ -5,6 +5,7 @@
 #include "text/code_number.h"
 #include "text/foreign.h"
 #include "text/number_style.h"
+#include "text/salutation.h"
 #include "text/scan.h"
 #include "text/spelt_hours.h"
 #include "text/spelt_numbers.h"
@@ -24,8 +25,8 @@ bool dg_part_touches_word(const struct dg_part *p, size_t at, bool before)
 }
 
 /* True if mark m is a number without a sign that cannot be written in the target's notation: it is
- * not in the source's, or one of them is not known. A spelt number or hour needs
- * words of both languages. */
+ * not in the source's, or one of them is not known. A spelt number or hour and a formula
+ * of letters need words of both languages. */
 static bool is_unreadable(const struct dg_job *j, const struct dg_part *p, const struct dg_mark *m)
 {
     const struct dg_number_style *source = dg_number_style_of(j->language);
@@ -37,6 +38,9 @@ static bool is_unreadable(const struct dg_job *j, const struct dg_part *p, const
     if (dg_spelt_hour_read(NULL, s, m->len, &hour))
         return !dg_spelt_hour_read(j->language, s, m->len, &hour) ||
                !dg_spelt_hour_is_of(j->target_language);
+    if (dg_salutation_is(NULL, s, m->len))
+        return !dg_salutation_is(j->language, s, m->len) ||
+               !dg_salutation_is_of(j->target_language);
     const unsigned value = dg_spelt_number_value(NULL, s, m->len);
     if (value > 0)
         return dg_spelt_number_value(j->language, s, m->len) != value ||
@@ -48,13 +52,15 @@ static bool is_unreadable(const struct dg_job *j, const struct dg_part *p, const
                dg_number_read(source, s, m->len, &x));
 }
 
-/* True if mark m is a spelt number or hour, or an amount whose signs the model knows. */
+/* True if mark m is a spelt number or hour, a formula of letters, or an amount whose signs the
+ * model knows. */
 static bool is_known(const struct dg_job *j, const struct dg_part *p, const struct dg_mark *m)
 {
     const char *const s = p->shown + m->at;
     struct dg_spelt_hour hour;
     return (dg_amount_is(s, m->len) && !dg_foreign_end(j->t->alphabet, s, 0, m->len)) ||
-           dg_spelt_hour_read(NULL, s, m->len, &hour) || dg_spelt_number_value(NULL, s, m->len);
+           dg_spelt_hour_read(NULL, s, m->len, &hour) || dg_salutation_is(NULL, s, m->len) ||
+           dg_spelt_number_value(NULL, s, m->len);
 }
 
 /* Remove the protected marks that pass the test. */

@@ -41,6 +41,7 @@ def test_protected_spans_come_back(server, kind, format):
     ("en", "de", "Run `make serve` first.", ["`make serve`"]),
     ("de", "en", "Frau Schäfer ist heute nicht da.", ["Schäfer"]),
     ("en", "de", "Let's meet at half past two.", ["halb drei"]),
+    ("de", "en", "Sehr geehrte Frau Schäfer,", ["Dear Ms. Schäfer,"]),
     ("en", "de", "Two dogs :-) play here :D", [" :-) ", " :D"]),
     ("de", "en", "Tut mir leid :(", [" :("]),
     ("en", "de", "Our SIREN 123 456 789 is here.", ["SIREN 123 456 789"]),
