@@ -17,7 +17,7 @@ ADMITS = {KINDS[0]: {"none", "translate", "admin"}, KINDS[2]: {"translate", "adm
 def told():
     """Returns the document's table: path -> what it needs."""
     with open(os.path.join(ROOT, "docs", "operations.md"), encoding="utf-8") as f:
-        rows = dict(re.findall(r"^\| (.*) \| (`/.*) \|$", f.read().partition("\n- *Scopes.*")[2].partition("\n- ")[0], re.M))
+        rows = dict(re.findall(r"^\| (.*) \| (`/.*) \|$", f.read().partition("\n### Scopes\n")[2].partition("\n### ")[0], re.M))
     assert list(rows) == KINDS
     return {path: needs for needs, paths in rows.items() for path in re.findall(r"`(\S+)`", paths)}
 
