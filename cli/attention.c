@@ -187,7 +187,8 @@ int dg_cli_attention(int argc, char **argv)
     dg_fields_default(&groups[0]);
     const struct dg_command command = {.name = "dragoman attention",
         .usage = "usage: dragoman attention --source TEXT [--target TEXT] --out "
-                 "FILE.svg [options]\n",
+                 "FILE.svg [options]\n\n"
+                 "Draws what the words of a sentence and its translation attend to.\n",
         .after = "--json writes the weights to standard output as [layers][heads][row][column], "
                  "one row and column per\n"
                  "token, for all layers unless --layer chooses one. The decoder's rows and "

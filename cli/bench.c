@@ -211,7 +211,8 @@ int dg_cli_bench(int argc, char **argv)
     dg_decode_options_search(&b.o, groups + 4);
     dg_fields_default(&groups[0]);
     const struct dg_command command = {.name = "dragoman bench",
-        .usage = "usage: dragoman bench --sentences FILE [options]\n",
+        .usage = "usage: dragoman bench --sentences FILE [options]\n\n"
+                 "Measures the speed of translation, with outputs of a forced length.\n",
         .groups = groups,
         .n_groups = DG_FIELD_COUNT(groups)};
     int status = dg_command_read(&command, argc, argv, NULL);

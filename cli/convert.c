@@ -167,7 +167,8 @@ static const char usage[] =
     "       dragoman convert ctranslate2 DIR [--spm SRC.spm [--spm TGT.spm]] --source-lang CODE\n"
     "           --target-lang CODE --out BUNDLE [options]\n"
     "       dragoman convert argos FILE.argosmodel --out BUNDLE [options]\n"
-    "       dragoman convert huggingface DIR --out BUNDLE [options]\n";
+    "       dragoman convert huggingface DIR --out BUNDLE [options]\n\n"
+    "Converts another program's model to a bundle.\n";
 
 static const char after[] =
     "bergamot: DIR is an unpacked student model of Firefox, Bergamot or "

@@ -195,7 +195,8 @@ int dg_cli_inspect(int argc, char **argv)
     struct inspect o = {0};
     const struct dg_fields groups[] = {{rows, DG_FIELD_COUNT(rows), &o, NULL, NULL}};
     const struct dg_command command = {.name = "dragoman inspect",
-        .usage = "usage: dragoman inspect BUNDLE [--verify] [--tensors | --graph | --dot]\n"
+        .usage = "usage: dragoman inspect BUNDLE [--verify] [--tensors | --graph | --dot]\n\n"
+                 "Describes a bundle: languages, model, search settings.\n"
                  "BUNDLE is a bundle's directory, or the name of an installed one.\n",
         .groups = groups,
         .n_groups = 1,

@@ -155,7 +155,8 @@ int dg_cli_quantize(int argc, char **argv)
     struct dg_error err = {0};
     const struct dg_fields groups[] = {{options, DG_FIELD_COUNT(options), &q, NULL, NULL}};
     const struct dg_command command = {.name = "dragoman quantize",
-        .usage = "usage: dragoman quantize BUNDLE --out DIR [options]\n"
+        .usage = "usage: dragoman quantize BUNDLE --out DIR [options]\n\n"
+                 "Makes a bundle whose matrices are 8-bit integers.\n"
                  "BUNDLE is a bundle's directory, or the name of an installed one.\n",
         .after = "To compare translations before and after, translate a test set with both "
                  "bundles and run\n"

@@ -145,7 +145,8 @@ int dg_cli_score(int argc, char **argv)
     const struct dg_fields groups[] = {{rows, DG_FIELD_COUNT(rows), &r, NULL, NULL},
         dg_decode_options_model(&r.o), dg_decode_options_workers(&r.o)};
     const struct dg_command command = {.name = "dragoman score",
-        .usage = "usage: dragoman score --source FILE --target FILE [options]\n",
+        .usage = "usage: dragoman score --source FILE --target FILE [options]\n\n"
+                 "Prints the log-probability of each translation, and of its tokens.\n",
         .after = "Plain output has one line per pair: total log-probability, a tab, then "
                  "token:log-probability for\n"
                  "each token, </s> last.\n",

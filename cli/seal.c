@@ -170,10 +170,11 @@ int dg_cli_seal(int argc, char **argv)
     struct dg_field_list settings = {.n = 0};
     const struct dg_fields groups[] = {{rows, DG_FIELD_COUNT(rows), &settings, NULL, NULL}};
     const struct dg_command command = {.name = "dragoman seal",
-        .usage = "usage: dragoman seal BUNDLE [--set KEY=VALUE]...\n"
-                 "BUNDLE is a bundle's directory, or the name of an installed one.\n",
-        .after = "Checks the manifest and updates its version. Without --set, it does so after "
-                 "an edit by hand.\n",
+        .usage =
+            "usage: dragoman seal BUNDLE [--set KEY=VALUE]...\n\n"
+            "Changes settings in a bundle's manifest and updates its version, also after an edit "
+            "by hand.\n"
+            "BUNDLE is a bundle's directory, or the name of an installed one.\n",
         .groups = groups,
         .n_groups = 1,
         .min_words = 1,

@@ -32,7 +32,7 @@ static const struct dg_field rows[] = {
             "vocabulary and dimensions"},
     {"threads", WHOLE(threads, 0, 4096),
         .help = "compute threads; 0: all cores that affinity and control groups allow "
-                "(default: the recipe's value, or 0)"},
+                "(default: 0, or a recipe's value)"},
     {"device", TEXT(device), .argument = "NAME",
         .help = "training device: cpu, cuda, cuda:N or auto (default: cpu)"},
     {"precision", TEXT(precision), .argument = "TYPE",

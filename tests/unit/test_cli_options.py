@@ -1,6 +1,7 @@
 """The command line refuses options that would have no effect, and says which."""
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -120,6 +121,13 @@ def test_what_the_trainer_refuses(words, told):
     done = subprocess.run([TRAIN, *words], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr.startswith(f"dragoman-train {words[0]}: {told}")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_says_what_the_verb_does(verb):
+    said = subprocess.run([DRAGOMAN, verb, "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
+    usage, description, _ = said.split("\n\n", 2)
+    assert usage.startswith("usage: ") and re.match(r"[A-Z][a-z]+s ", description)
 
 
 @pytest.mark.parametrize("verb", VERBS)
