@@ -108,7 +108,15 @@ def test_the_example_by_pkg_config(installed, tmp_path):
                          env={"LD_LIBRARY_PATH": f"{installed}/lib"})
     assert bad.returncode == 1 and bad.stderr.startswith(b"translate: line 1031: not valid UTF-8")
     wrong = subprocess.run([str(tmp_path / "static"), "no-such", "en", "fr"], capture_output=True, text=True, input="")
-    assert wrong.returncode == 1 and '"no-such" is no folder' in wrong.stderr
+    assert wrong.returncode == 1 and '"no-such" is not a folder' in wrong.stderr
+
+
+def test_the_header_names_the_variables_that_it_reads(installed):
+    data = (installed / "lib" / "libdragoman.so").read_bytes()
+    named = {name.decode() for name in re.findall(rb"\0(DRAGOMAN_[A-Z_]*[A-Z])(?=\0)", data)}
+    told = re.findall(r"\bDRAGOMAN_[A-Z_]+", read("include", "dragoman.h").partition("#ifndef")[0])
+    assert "DRAGOMAN_MODELS" in named
+    assert not {name for name in named if name not in told and not name.startswith("DRAGOMAN_CUDA_")}
 
 
 def test_the_loader_learns_of_the_library(tmp_path):
