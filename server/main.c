@@ -245,7 +245,7 @@ static void report_unknown(void)
     dg_buffer_init(&names);
     dg_server_config_unknown(environ, &names);
     if (names.data && !names.failed)
-        dg_log(DG_LOG_WARN, "unknown environment variables: %s", names.data);
+        dg_log(DG_LOG_WARN, "unknown environment variables names=\"%s\"", names.data);
     dg_buffer_deinit(&names);
 }
 

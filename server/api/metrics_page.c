@@ -41,7 +41,7 @@ static void put_server(struct dg_gauges *g, struct dg_app *app, const struct dg_
     dg_gauges_put(g, "dragoman_text_memory_bytes",
         "Memory taken for texts: read, planned and answered, until the reply is handed over.",
         (double)atomic_load(&app->budget.taken));
-    dg_gauges_put(g, "dragoman_text_memory_limit_bytes", "The most of it; see --plan.",
+    dg_gauges_put(g, "dragoman_text_memory_limit_bytes", "Limit of that memory; see --plan.",
         (double)app->budget.most);
     dg_gauges_put(g, "dragoman_http_requests_in_flight", "Requests in progress.",
         atomic_load(&app->in_flight));
