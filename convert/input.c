@@ -44,6 +44,6 @@ int dg_input_json(
     if (!*out)
         return dg_error_field(err, why.code, name, "%s", why.message);
     if (dg_json_typeof(*out) != DG_JSON_OBJECT)
-        return dg_error_field(err, DG_EFORMAT, name, "%s/%s is no object", dir, name);
+        return dg_error_field(err, DG_EFORMAT, name, "%s/%s is not an object", dir, name);
     return 0;
 }

@@ -244,8 +244,8 @@ static int read_entry(struct dg_npz *z, zip_uint64_t i, struct array *a, struct 
         return REFUSE("npz", "entry %" PRIu64 ": %s", (uint64_t)i, zip_strerror(z->zip));
     size_t n = strlen(st.name);
     if (n < 5 || n > 255 || strcmp(st.name + n - 4, ".npy") != 0)
-        return REFUSE(
-            "npz", "entry %" PRIu64 " is \"%.60s\", which is no .npy array", (uint64_t)i, st.name);
+        return REFUSE("npz", "entry %" PRIu64 " is \"%.60s\", which is not a .npy array",
+            (uint64_t)i, st.name);
     a->name = strndup(st.name, n - 4);
     if (!a->name)
         return dg_error_set(err, DG_ENOMEM, "no memory for an array's name");

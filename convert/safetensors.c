@@ -66,11 +66,11 @@ static int read_shape(const struct dg_json *o, struct dg_safetensor *t, struct d
     t->n_dims = dg_json_length(shape);
     t->count = 1;
     if (dg_json_typeof(shape) != DG_JSON_ARRAY || t->n_dims > 4)
-        return REFUSE(t->name, "tensor %s: shape is no list of at most 4 sizes", t->name);
+        return REFUSE(t->name, "tensor %s: shape is not a list of at most 4 sizes", t->name);
     for (size_t i = 0; i < t->n_dims; i++) {
         if (!take_size(dg_json_at(shape, i), 1, &t->shape[i]))
-            return REFUSE(
-                t->name, "tensor %s: size %zu of its shape is no number above 0", t->name, i + 1);
+            return REFUSE(t->name, "tensor %s: size %zu of its shape is not a number above 0",
+                t->name, i + 1);
         if (t->shape[i] > DG_DISK_MAX_ELEMENTS / t->count)
             return REFUSE(t->name, "tensor %s: its shape has more than %llu elements", t->name,
                 (unsigned long long)DG_DISK_MAX_ELEMENTS);
@@ -87,7 +87,7 @@ static int read_offsets(
     if (dg_json_typeof(offsets) != DG_JSON_ARRAY || dg_json_length(offsets) != 2 ||
         !take_size(dg_json_at(offsets, 0), 0, &begin) ||
         !take_size(dg_json_at(offsets, 1), 0, &end))
-        return REFUSE(t->name, "tensor %s: data_offsets is no pair of offsets", t->name);
+        return REFUSE(t->name, "tensor %s: data_offsets is not a pair of offsets", t->name);
     if (begin > end || end > body->size)
         return REFUSE(t->name,
             "tensor %s: data_offsets %llu to %llu, the file has %llu bytes of data", t->name,
@@ -164,7 +164,7 @@ static int read_header(struct dg_safetensors *s, const struct dg_json *header,
         const struct dg_json *o = dg_json_get(header, k);
         if (strcmp(k, "__metadata__") == 0) {
             if (dg_json_typeof(o) != DG_JSON_OBJECT)
-                return REFUSE(NULL, "__metadata__ is no object");
+                return REFUSE(NULL, "__metadata__ is not an object");
             continue;
         }
         int rc = read_tensor(s, k, o, body, &s->tensors[s->n], err);
@@ -182,7 +182,7 @@ static int open_bytes(
 {
     uint64_t n = 0;
     if (size < 8)
-        return REFUSE(NULL, "%zu bytes are no safetensors file", size);
+        return REFUSE(NULL, "%zu bytes are not a safetensors file", size);
     memcpy(&n, data, 8);
     if (n > MAX_HEADER || n > size - 8)
         return REFUSE(NULL, "the header has %llu bytes, the file %zu: no safetensors file",

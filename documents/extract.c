@@ -57,7 +57,7 @@ static int check_text(const struct dg_extract *x, struct dg_error *err)
     struct dg_error why = {0};
     if (memchr(p->s, '\0', p->n))
         return dg_error_field(err, DG_EINVAL, "file",
-            "the file has the character U+0000: it is no text, or UTF-16 without the mark that "
+            "the file has the character U+0000: it is not text, or UTF-16 without the mark that "
             "says so (save it as UTF-8)");
     if (dg_utf8_check(p->s, p->n, &why) == DG_OK)
         return DG_OK;

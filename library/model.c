@@ -54,8 +54,8 @@ static int find(
         return dg_error_set(err, DG_EINVAL,
             "several models in %s translate from %s to %s: name one", models, m->source, m->target);
     return dg_error_set(err, DG_ENOTFOUND,
-        "\"%.200s\" is no folder, and %.200s has no model of that name or for such languages", name,
-        models);
+        "\"%.200s\" is not a folder, and %.200s has no model of that name or for such languages",
+        name, models);
 }
 
 static int open_runner(struct dragoman_model *m, const struct dragoman_open_options *o,

@@ -45,7 +45,7 @@ int dg_keys_expiry_read(const char *text, int64_t now_s, int64_t *expires_s, str
     const int64_t span = read_span(text), at = span > 0 ? now_s + span : read_time(text);
     if (at == 0)
         return dg_error_field(err, DG_EINVAL, "expires",
-            "\"%.40s\" is no time to expire: 2027-01-31, 2027-01-31T12:00:00Z, 30d, 12h or never",
+            "\"%.40s\" is not an expiry: 2027-01-31, 2027-01-31T12:00:00Z, 30d, 12h or never",
             text);
     if (at <= now_s)
         return dg_error_field(err, DG_EINVAL, "expires", "\"%.40s\" is past", text);

@@ -29,7 +29,7 @@ int dg_memory_language(const char *code, char out[DG_MEMORY_LANGUAGE], struct dg
         part = i + 1;
         parts++;
     }
-    return wrong ? dg_error_set(err, DG_EINVAL, "\"%.40s\" is no code of a language", code) : DG_OK;
+    return wrong ? dg_error_set(err, DG_EINVAL, "\"%.40s\" is not a language code", code) : DG_OK;
 }
 
 static bool is_white(char c)

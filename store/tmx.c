@@ -127,7 +127,7 @@ static bool is_code(const struct tmx *t)
 static int begin_element(struct tmx *t, struct dg_error *err)
 {
     if (xmlTextReaderDepth(t->reader) == 0 && !is(t, "tmx"))
-        return wrong(t, "the document is no <tmx>", err);
+        return wrong(t, "the document is not a <tmx>", err);
     if (t->in_segment && (is(t, "tu") || is(t, "tuv")))
         return wrong(t, "a unit or a variant within a <seg>", err);
     if (is(t, "tu"))
@@ -184,7 +184,7 @@ int dg_tmx_read(const char *s, size_t n, dg_memory_visit *visit, void *ctx, stru
             t.message[0] != '\0' ? t.message : "not XML");
     if (rc == DG_OK && !t.visited && t.left_out_line > 0)
         rc = dg_error_set(err, DG_EFORMAT,
-            "TMX, line %d: the xml:lang of a <tuv> is no language code", t.left_out_line);
+            "TMX, line %d: the xml:lang of a <tuv> is not a language code", t.left_out_line);
     xmlFreeTextReader(t.reader);
     for (size_t i = 0; i < DG_TMX_MAX_VARIANTS; i++)
         dg_buffer_deinit(&t.variants[i].text);

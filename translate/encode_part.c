@@ -148,8 +148,7 @@ static uint32_t most_tokens(const struct dg_job *j)
 int dg_job_check_one_sentence(const struct dg_job *j, struct dg_error *err)
 {
     if (j->n_sentences == 0)
-        return dg_error_field(
-            err, DG_EINVAL, "text", "the text is no sentence: there is nothing to translate in it");
+        return dg_error_field(err, DG_EINVAL, "text", "there is nothing to translate in the text");
     if (j->n_sentences > 1)
         return dg_error_field(
             err, DG_ELIMIT, "text", "the text is over the limit of %u tokens", most_tokens(j));

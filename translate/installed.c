@@ -64,7 +64,8 @@ int dg_installed_named(const char *name, char *path, size_t cap, struct dg_error
     const int rc = dg_installed_check(models, err);
     return rc ? rc
               : dg_error_set(err, DG_ENOTFOUND,
-                    "\"%.200s\" is no folder, and %.200s has no model of that name", name, models);
+                    "\"%.200s\" is not a folder, and %.200s has no model of that name", name,
+                    models);
 }
 
 /* What a bundle offers for two languages: how far its nearest pair is from them (-1: it has none),

@@ -26,7 +26,7 @@ static int find_name(
 {
     DIR *d = opendir(f->dir);
     if (!d)
-        return REFUSE(DG_ENOTFOUND, "%s is no folder that can be read", f->dir);
+        return REFUSE(DG_ENOTFOUND, "%s is not a readable folder", f->dir);
     int rc = 0;
     out[0] = '\0';
     for (const struct dirent *e; (e = readdir(d)) && !rc;) {

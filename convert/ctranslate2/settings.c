@@ -29,7 +29,7 @@ static int read_text(
     const char *name = texts[i].name;
     const struct dg_ct2_variable *v = dg_ct2_find(m, name);
     if (v && v->type != DG_CT2_S8)
-        return WRONG(name, "variable %s is no text, expected int8 elements", name);
+        return WRONG(name, "variable %s is not text, expected int8 elements", name);
     struct dg_json *text = v ? dg_json_new_string((const char *)v->data, v->count)
                              : dg_json_new_string(texts[i].otherwise, strlen(texts[i].otherwise));
     return dg_json_set_take(settings, name, text)

@@ -226,7 +226,7 @@ static int read_id(const struct dg_hf_files *f, const char *key, int32_t *out, s
                 dg_json_length(v));
         int64_t id = dg_json_int(v);
         if (dg_json_typeof(v) != DG_JSON_INT || id < 0 || id > INT32_MAX)
-            return WRONG(key, "%s: %s is no id", file, key);
+            return WRONG(key, "%s: %s is not an id", file, key);
         if (*out >= 0 && *out != id)
             return WRONG(
                 key, "%s: %s is %lld, config.json says %d", file, key, (long long)id, *out);

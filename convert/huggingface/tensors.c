@@ -161,8 +161,8 @@ static int find_positions(const struct dg_tensor_set *s, struct dg_hf_tables *t,
     for (int i = 0; i < 2; i++) {
         const struct dg_safetensor *p = t->positions[i] = dg_tensor_set_find(s, names[i]);
         if (p && (p->n_dims != 2 || p->shape[1] != c->D || p->shape[0] > 65536))
-            return WRONG(
-                names[i], "tensor %s is no table of at most 65536 positions of %u", names[i], c->D);
+            return WRONG(names[i], "tensor %s is not a table of at most 65536 positions of %u",
+                names[i], c->D);
     }
     if (!t->positions[0] && !t->positions[1])
         return 0;
@@ -181,7 +181,7 @@ static int find_positions(const struct dg_tensor_set *s, struct dg_hf_tables *t,
     if (!t->positions[0] || !t->positions[1] ||
         t->positions[0]->shape[0] != t->positions[1]->shape[0])
         return dg_error_field(err, DG_EUNSUP, names[t->positions[0] ? 0 : 1],
-            "tensor %s is no table of sinusoids, and the other side has none of its size",
+            "tensor %s is not a table of sinusoids, and the other side has none of its size",
             names[t->positions[0] ? 0 : 1]);
     c->positions = DG_POS_LEARNED;
     c->max_positions = (uint32_t)t->positions[0]->shape[0];

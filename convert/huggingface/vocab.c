@@ -19,8 +19,8 @@ static int take_pieces(
         const struct dg_json *id = dg_json_get(o, k);
         int64_t i = dg_json_int(id);
         if (dg_json_typeof(id) != DG_JSON_INT || i < 0 || i >= v->size)
-            return WRONG(
-                "vocab", "%s: the id of piece \"%.60s\" is no number below %u", path, k, v->size);
+            return WRONG("vocab", "%s: the id of piece \"%.60s\" is not a number below %u", path, k,
+                v->size);
         if (v->pieces[i])
             return WRONG("vocab", "%s: id %lld is both \"%.60s\" and \"%.60s\"", path, (long long)i,
                 v->pieces[i], k);
@@ -39,7 +39,7 @@ int dg_hf_vocab_take(
         return err ? err->code : DG_EFORMAT;
     int rc = dg_json_typeof(o) == DG_JSON_OBJECT
                  ? take_pieces(o, path, v, err)
-                 : WRONG("vocab", "%s is no object of piece to id", path);
+                 : WRONG("vocab", "%s is not an object of piece to id", path);
     *n = (uint32_t)dg_json_length(o);
     dg_json_free(o);
     return rc;

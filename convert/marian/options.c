@@ -292,7 +292,7 @@ static int read_alignment(const struct dg_yaml *yml, const struct dg_config *c,
     int rc = parse_number(layer->key, layer->items[0], &o->alignment_layer, err);
     if (!rc && (o->alignment_layer < 1 || o->alignment_layer > c->dec_layers))
         rc = dg_error_field(err, DG_EFORMAT, layer->key,
-            "Marian option %s: %u is no decoder layer, expected 1 to %u or last", layer->key,
+            "Marian option %s: %u is not a decoder layer, expected 1 to %u or last", layer->key,
             o->alignment_layer, c->dec_layers);
     return rc;
 }

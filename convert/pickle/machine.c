@@ -257,7 +257,7 @@ static int push_storage(struct machine *m, struct dg_error *err)
         !is(t->items[2], DG_PICKLE_TEXT) || !is(t->items[3], DG_PICKLE_TEXT) ||
         !is(t->items[4], DG_PICKLE_INT) || t->items[4]->i < 0 ||
         (t->n == 6 && !is(t->items[5], DG_PICKLE_NONE)))
-        return REFUSE("a BINPERSID that is no storage");
+        return REFUSE("a BINPERSID that is not a storage");
     struct dg_pickle *s = new_node(m, DG_PICKLE_STORAGE);
     if (!s)
         return push(m, NULL, err);
@@ -282,7 +282,7 @@ static int call_rebuild(struct machine *m, const struct dg_pickle *args, struct 
     for (size_t k = 2; k < 4 && !rc; k++)
         for (size_t i = 0; i < args->items[k]->n && !rc; i++)
             if (!is(args->items[k]->items[i], DG_PICKLE_INT))
-                rc = REFUSE("a tensor whose sizes are no numbers");
+                rc = REFUSE("a tensor whose sizes are not numbers");
     return rc ? rc : push(m, t, err);
 }
 

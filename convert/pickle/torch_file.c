@@ -196,10 +196,10 @@ static int list_tensors(struct dg_torch_file *f, const struct dg_pickle *dict,
     for (size_t i = 0; i < n && !rc; i++) {
         const struct dg_pickle *key = dict->items[2 * i], *value = dict->items[2 * i + 1];
         if (key->kind != DG_PICKLE_TEXT || key->n < 1 || key->n > 255)
-            return REFUSE("pickle", "a key of the dictionary is no name of a tensor");
+            return REFUSE("pickle", "a key of the dictionary is not a tensor's name");
         f->tensors[i].name = key->text;
         if (value->kind != DG_PICKLE_TENSOR)
-            return dg_error_field(err, DG_EUNSUP, key->text, "%s is no tensor", key->text);
+            return dg_error_field(err, DG_EUNSUP, key->text, "%s is not a tensor", key->text);
         rc = read_tensor(f, value, &f->tensors[i], &storage[i], &offset[i], err);
     }
     if (!rc && keys)

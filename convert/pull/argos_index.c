@@ -44,7 +44,8 @@ static bool is_translation(const struct dg_json *r)
 
 static int no_index(struct dg_error *err)
 {
-    return dg_error_set(err, DG_EFORMAT, "this is no index of Argos packages: expected an array");
+    return dg_error_set(
+        err, DG_EFORMAT, "this is not an index of Argos packages: expected an array");
 }
 
 int dg_argos_find(

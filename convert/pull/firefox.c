@@ -193,7 +193,7 @@ static int find_registered(const struct dg_json *index, const char *pair, const 
 static int no_index(struct dg_error *err)
 {
     return dg_error_set(err, DG_EFORMAT,
-        "this is no index of Firefox's models: expected an object with \"data\" or \"models\"");
+        "this is not an index of Firefox's models: expected an object with \"data\" or \"models\"");
 }
 
 int dg_firefox_find(const struct dg_json *index, const char *base, const char *pair,

@@ -148,7 +148,7 @@ int dg_hub_list(const struct dg_json *answer, struct dg_buffer *out, struct dg_e
     static const char begin[] = "Helsinki-NLP/opus-mt-";
     if (dg_json_typeof(answer) != DG_JSON_ARRAY)
         return dg_error_set(
-            err, DG_EFORMAT, "this is no list of the hub's models: expected an array");
+            err, DG_EFORMAT, "this is not a list of the hub's models: expected an array");
     for (size_t i = 0; i < dg_json_length(answer); i++) {
         const struct dg_json *m = dg_json_at(answer, i);
         const char *id = text(m, "id")[0] ? text(m, "id") : text(m, "modelId");

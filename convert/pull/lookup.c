@@ -120,7 +120,7 @@ static int find_repository(struct dg_downloader *d, const char *rest, const char
         strspn(rest, plain) != n || strstr(rest, "..") ||
         (revision && (!revision[0] || strspn(revision, plain) != strlen(revision))))
         return dg_error_field(err, DG_EINVAL, "source",
-            "\"%.200s\" is no repository: expected OWNER/REPO or OWNER/REPO@REVISION", rest);
+            "\"%.200s\" is not a repository: expected OWNER/REPO or OWNER/REPO@REVISION", rest);
     hub_address(index, hub);
     snprintf(repository, sizeof repository, "%.*s", (int)n, rest);
     snprintf(url, sizeof url, "%.1000s/api/models/%s%s%.200s?blobs=true", hub, repository,
@@ -186,7 +186,7 @@ int dg_lookup_find(struct dg_downloader *d, const char *source, const char *inde
         rc = find_address(source, out, err);
     else
         return dg_error_field(err, DG_EINVAL, "source",
-            "\"%.100s\" is no source: expected firefox/en-de, opus-mt/en-de, argos/en-de, "
+            "\"%.100s\" is not a source: expected firefox/en-de, opus-mt/en-de, argos/en-de, "
             "hf/OWNER/REPO or https://...",
             source);
     if (!rc && !out->id)

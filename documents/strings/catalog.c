@@ -173,8 +173,8 @@ static int read_catalog(struct reader *r, size_t start, struct dg_error *err)
     int rc = DG_OK;
     if (n < 3 || n - 2 >= sizeof r->source || s[source.begin] != '"' || all.begin == 0 ||
         s[all.begin] != '{')
-        return dg_extract_broken(
-            err, "it is no string catalog of Xcode: it has no \"sourceLanguage\" and \"strings\"");
+        return dg_extract_broken(err,
+            "it is not a string catalog of Xcode: it has no \"sourceLanguage\" and \"strings\"");
     memcpy(r->source, s + source.begin + 1, n - 2);
     for (size_t at = all.begin; strcmp(r->source, r->x->target) != 0 && rc == DG_OK &&
                                 dg_json_next_member(s, all, &at, &m);)

@@ -271,7 +271,8 @@ static int read_line(struct reader *r, size_t at, size_t end, size_t line, struc
     if (rc != DG_OK || (keyword && at == end && r->at != NOTHING)) /* its strings follow */
         return rc;
     if (r->at == NOTHING || end - at < 2 || s[at] != '"' || s[end - 1] != '"')
-        return dg_extract_broken(err, "line %zu is no msgid, no msgstr and no string of one", line);
+        return dg_extract_broken(
+            err, "line %zu is neither msgid, msgstr nor a string of one", line);
     return read_string(r, at, end, err);
 }
 

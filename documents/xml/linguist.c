@@ -104,7 +104,7 @@ int dg_read_linguist(struct dg_extract *x, struct dg_extract_part *p, struct dg_
     dg_buffer_init(&r.source);
     int rc = dg_xml_scan(p->s, p->n, &r.xml, &why);
     if (rc == DG_EINVAL)
-        rc = dg_extract_broken(err, "it is no XML of Qt Linguist: %s", why.message);
+        rc = dg_extract_broken(err, "it is not XML of Qt Linguist: %s", why.message);
     else if (rc != DG_OK)
         rc = dg_error_field(err, rc, "file", "%s", why.message);
     else

@@ -45,7 +45,7 @@ def test_a_model_may_be_named_as_it_is_installed(tmp_path, monkeypatch):
     text = write(tmp_path / "text.de", ["Ein Hund."])
     run([TRAIN, "backtranslate", "en-de-fr", text, "--out", str(tmp_path / "made"), "--from", "de", "--quiet"])
     assert len(lines(tmp_path / "made.en")) == 1
-    assert '"nobody" is no folder' in run([TRAIN, "evaluate", "nobody", text, text], expect=1)
+    assert '"nobody" is not a folder' in run([TRAIN, "evaluate", "nobody", text, text], expect=1)
     assert json.loads(run([TRAIN, "recipe", "small", "--init", "en-de-fr"]))["init"] == os.path.abspath(BUNDLE)
 
 

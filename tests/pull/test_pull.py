@@ -336,7 +336,7 @@ def test_wrong_usage(pull, args, told):
 
 
 @pytest.mark.parametrize("args,told", [
-    (["somewhere/en-de"], '"somewhere/en-de" is no source'), (["http://localhost/x.zip"], "is no source"),
+    (["somewhere/en-de"], '"somewhere/en-de" is not a source'), (["http://localhost/x.zip"], "is not a source"),
     (["hf/only-owner"], "expected OWNER/REPO"), (["hf/a/../b"], "expected OWNER/REPO"), (["hf/a/b@"], "expected OWNER/REPO"),
     (["firefox/en-de", "--index", "http://localhost/x"], "expected https:// or a file"),
     (["--list", "hf"], '"hf" has no list')])

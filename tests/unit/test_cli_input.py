@@ -149,7 +149,7 @@ def test_every_verb_finds_a_model_by_its_name(installed):
         want = run(*verb, "--model", str(installed / "models" / "second"), env=env).stdout
         assert run(*verb, "--model", "second", env=env).stdout == run(*verb, "--model", "fr-de", env=env).stdout == want
     wrong = run("attention", "--json", "--source", DOGS, "--model", "fr-xx", env=env, status=1).stderr
-    assert '"fr-xx" is no folder' in wrong
+    assert '"fr-xx" is not a folder' in wrong
 
 
 def test_an_installed_model_is_found(answers, installed):
@@ -174,7 +174,7 @@ def test_languages_are_found_as_the_server_finds_them(answers, installed):
         assert run("translate", "--model", "first", "--source-lang", source, "--target-lang", target, stdin=DOGS + "\n", env=env).stdout == answers[0] + "\n"
     assert "no model from nl" in run("translate", "--source-lang", "nl", stdin=DOGS, env=env, status=2).stderr
     for name in ("en-de-fr", "en-de-AT"):  # names of nothing, though en-de is near
-        assert f'"{name}" is no folder' in run("translate", "--model", name, stdin=DOGS, env=env, status=1).stderr
+        assert f'"{name}" is not a folder' in run("translate", "--model", name, stdin=DOGS, env=env, status=1).stderr
 
 
 def test_installed_bundles_are_described_by_their_names(installed):
@@ -185,7 +185,7 @@ def test_installed_bundles_are_described_by_their_names(installed):
     run("quantize", "second", "--out", str(installed / "int8"), env=env)
     assert run("inspect", "int8", env=env, cwd=installed).stdout.startswith("name ")
     wrong = run("inspect", "third", env=env, status=1).stderr
-    assert f'"third" is no folder, and {models} has no model of that name' in wrong
+    assert f'"third" is not a folder, and {models} has no model of that name' in wrong
 
 
 def test_a_folder_that_is_no_bundle_hides_no_model(answers, installed):

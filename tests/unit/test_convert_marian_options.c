@@ -69,9 +69,9 @@ static const struct line {
     {"transformer-guided-alignment-layer: first", "transformer-guided-alignment-layer", "first",
         DG_EFORMAT},
     {"transformer-guided-alignment-layer: 3", "transformer-guided-alignment-layer",
-        "3 is no decoder layer, expected 1 to 2", DG_EFORMAT},
+        "3 is not a decoder layer, expected 1 to 2", DG_EFORMAT},
     {"transformer-guided-alignment-layer: 0", "transformer-guided-alignment-layer",
-        "0 is no decoder layer", DG_EFORMAT},
+        "0 is not a decoder layer", DG_EFORMAT},
 };
 
 /* Writes yml_base with the line added, or replacing the line of the same key. */

@@ -112,7 +112,7 @@ static const struct bad {
     {"no_data", DG_EFORMAT, "array x: shape takes 24 bytes, the entry holds 0"},
     {"cut_header", DG_EFORMAT, "array x: it ends 108 bytes early"},
     {"empty_entry", DG_EFORMAT, "array x: it ends 10 bytes early"},
-    {"not_npy", DG_EFORMAT, "\"x.txt\", which is no .npy array"},
+    {"not_npy", DG_EFORMAT, "\"x.txt\", which is not a .npy array"},
     {"no_entries", DG_EFORMAT, "0 entries"},
     {"same_name", DG_EFORMAT, "array x is there twice"},
     {"cut_archive", DG_EFORMAT, "no zip archive"},

@@ -56,7 +56,7 @@ static void what_is_no_tensor_is_refused(void **state)
     } files[] = {{FOLDER "evil.bin", "it asks for posix.system, which is not a tensor's"},
         {FOLDER "strided.bin", "tensor a is not contiguous"},
         {FOLDER "double.bin", "tensor a is of torch.DoubleStorage"},
-        {FOLDER "list.bin", "a is no tensor"}};
+        {FOLDER "list.bin", "a is not a tensor"}};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         struct dg_torch_file *f;
         struct dg_error err = {0};

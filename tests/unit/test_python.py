@@ -74,7 +74,7 @@ try:
 except dragoman.NotFound as e:
     print(e)
 """).splitlines()
-    assert len(got) == 3 and got[2].startswith('"zh-Hant-en" is no folder')
+    assert len(got) == 3 and got[2].startswith('"zh-Hant-en" is not a folder')
 
 
 def test_scores_are_the_command_line_s(python, tmp_path):

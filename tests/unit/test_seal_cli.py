@@ -51,7 +51,7 @@ def test_an_installed_bundle_is_sealed_by_its_name(bundle, monkeypatch):
     monkeypatch.setenv("DRAGOMAN_MODELS", str(bundle.parent))
     dragoman("seal", "bundle", "--set", "name=mine")
     assert manifest(bundle)["name"] == "mine"
-    assert '"nobody" is no folder' in dragoman("seal", "nobody", ok=False)
+    assert '"nobody" is not a folder' in dragoman("seal", "nobody", ok=False)
 
 
 def test_the_same_settings_are_the_same_version(bundle):

@@ -48,7 +48,8 @@ struct dg_decoration {
      * part */
     const struct dg_span *kept;
     size_t n_kept;
-    /* number of bytes at the answer's begin that are kept, too, with no protected span before them
+    /* number of bytes at the start of the answer that are kept, too, with no protected span before
+     * them
      */
     size_t given;
     /* how the answer's characters are written */
