@@ -40,8 +40,7 @@ static void write_message(
 }
 
 /* Writes an answer as a scalar of YAML. The further lines of a block begin as the first one does.
- * Only
- * for a block is the start of the line looked for: other scalars may all be on one line. */
+ * Only for a block is the start of the line looked for: other scalars may all be on one line. */
 static void write_yaml(
     struct dg_writer *w, const struct dg_segment *g, const struct dg_extract_answer *a)
 {
