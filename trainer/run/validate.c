@@ -93,7 +93,7 @@ int dg_run_dev_loss(
 static int measure(struct dg_run *r, struct dg_trainlog_valid *v, struct dg_error *err)
 {
     struct dg_param_block *params = best_params(r);
-    struct dg_loss_sums all;
+    struct dg_loss_sums all = {0};
     const size_t n = dg_prepared_sets(r->prepared, "dev");
     int rc = write_bundle(r, params, err);
     if (!rc)
