@@ -61,7 +61,7 @@ void dg_db_copy_text(sqlite3_stmt *s, int column, char *out, size_t cap);
 
 /* All rows of a statement. */
 struct dg_db_rows {
-    /* [n] of what `fill` makes of a row; the caller frees it. NULL: there are none */
+    /* [n] structs that fill set, one for each row; the caller frees it. NULL: no rows */
     void *list;
     size_t n;
 };

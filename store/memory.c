@@ -193,11 +193,10 @@ int dg_memory_number(struct dg_memory *m, const char *id, int64_t *number, struc
 {
     sqlite3_stmt *s = NULL;
     bool row = false;
-    int rc = dg_db_prepare(&m->db, "SELECT number FROM collections WHERE id = ?", &s, err);
-    if (rc == DG_OK) {
-        dg_memory_bind(s, 1, id, strlen(id));
+    int rc = dg_db_prepare_texts(&m->db, "SELECT number FROM collections WHERE id = ?",
+        (const char *const[]){id, NULL}, &s, err);
+    if (rc == DG_OK)
         rc = dg_db_step(&m->db, s, &row, err);
-    }
     *number = row ? sqlite3_column_int64(s, 0) : 0;
     sqlite3_finalize(s);
     return rc == DG_OK && !row

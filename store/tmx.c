@@ -127,7 +127,7 @@ static bool is_code(const struct tmx *t)
 static int begin_element(struct tmx *t, struct dg_error *err)
 {
     if (xmlTextReaderDepth(t->reader) == 0 && !is(t, "tmx"))
-        return wrong(t, "the document is not a <tmx>", err);
+        return wrong(t, "the root element is not <tmx>", err);
     if (t->in_segment && (is(t, "tu") || is(t, "tuv")))
         return wrong(t, "a unit or a variant within a <seg>", err);
     if (is(t, "tu"))

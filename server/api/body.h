@@ -94,8 +94,8 @@ int dg_body_parse(struct dg_request *r, const char *text, size_t n, struct dg_er
  * (where NULL: only the key, o being the whole body). */
 int dg_body_read(struct dg_body *b, const struct dg_json *o, const char *where,
     const enum dg_body_field *fields, struct dg_error *err);
-/* Read only v, whatever the field's name, into *list, b's texts or given ones, and set their
- * number: a text or, unless `one` is set, also an array of 1 .. limits->texts of them. */
+/* Read only the texts v of field `name` into *list (&b->texts or &b->given), and set their number:
+ * a string or, unless `one` is set, also an array of 1 .. limits->texts strings. */
 int dg_body_read_texts(struct dg_body *b, const char *name, const struct dg_json *v, bool one,
     struct dg_text **list, struct dg_error *err);
 /* Check the total length: DG_ELIMIT, field "text", when texts, given translations and target_prefix

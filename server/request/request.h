@@ -44,7 +44,7 @@ struct dg_usage {
 struct dg_request_kind {
     /* may translate through a third language (pivot) */
     bool may_pivot;
-    /* its requests are fed, whatever their reader makes of them */
+    /* all its requests are fed: see dg_request.fed */
     bool fed;
     /* needs no model: written as soon as it is read, and its work is done */
     bool at_once;
@@ -106,8 +106,8 @@ struct dg_request {
     size_t bytes;
     /* the HTTP thread does all text work */
     bool direct;
-    /* the feeder submits each item by itself, as the queue has room: by its kind, or by its reader,
-     * which made several items */
+    /* the feeder submits each item by itself, as the queue has room; set from the kind, and by
+     * dg_mixed_make for several items */
     bool fed;
     /* from dg_gate_client; without an exchange, set by the caller */
     uint64_t client;

@@ -18,7 +18,7 @@ static void drop(struct dg_entry *e)
  */
 static bool drop_duplicates(struct dg_worker *w, uint32_t id, bool stop)
 {
-    struct dg_entry *stays = NULL; /* the last one that does */
+    struct dg_entry *stays = NULL; /* the last entry kept so far */
     for (struct dg_entry *e = w->live.by_id[id], *next; e; e = next) {
         next = e->next; /* dropping may free e with its task */
         if (is_over(e, stop)) {

@@ -78,7 +78,7 @@ static struct dg_entry *accept(
 {
     const struct dg_entry_times times = {
         w->live.by_id[id]->admitted_ns, w->live.by_id[id]->encoded_ns, now};
-    struct dg_entry *stays = NULL; /* the last one that does */
+    struct dg_entry *stays = NULL; /* the last entry kept so far */
     for (struct dg_entry *e = w->live.by_id[id], *next; e; e = next) {
         next = e->next; /* settling may free e with its task */
         if (dg_task_accept(e, r, &times)) {

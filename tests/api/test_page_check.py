@@ -1,8 +1,9 @@
 """The web page's Check: which sentences of a translation would hardly give the text if they were translated back."""
 import os
+import re
 
 from conftest import ROOT
-from web_page import TEXT, bundled, chrome, page, sent  # noqa: F401
+from web_page import BUNDLES, TEXT, Page, Server, bundled, chrome, page, sent  # noqa: F401
 
 LIMIT = -0.8
 
@@ -84,3 +85,12 @@ def test_there_is_no_check_without_the_way_back(page):
     assert page["check"].is_enabled()
     page["clear"].click()
     page.until(lambda: not page["check"].is_enabled())
+
+
+def test_a_check_keeps_to_the_limit_of_a_request(chrome):  # noqa: F811
+    """Sixteen sentences and their translations were one request, whatever the server's limit."""
+    with Server(BUNDLES, "--max-characters", "500") as server:
+        page = Page(chrome, server)
+        page.translate("\n".join(ordinary("en", "de", 16)))
+        said = check(page)
+    assert re.match(r"\d+ sentences checked, (\d+|none) doubtful", said)

@@ -139,7 +139,7 @@ def test_entries_come_from_a_file(page, keeping, tmp_path, name, content):
 
 
 @pytest.mark.parametrize("name, content, said", [
-    ("terms.xlsx", b"PK", "terms.xlsx: Files of entries end in .tsv"), ("terms.tbx", b"<tbx>", "terms.tbx: It is no well-formed XML"),
+    ("terms.xlsx", b"PK", "terms.xlsx: Files of entries end in .tsv"), ("terms.tbx", b"<tbx>", "terms.tbx: It is not well-formed XML"),
     ("terms.tbx", TBX[3].replace("snow", "").encode(), "terms.tbx: It has no terms from English to German"), ("terms.csv", "Schnee;Café".encode("cp1252"), "must be UTF-8"),
     ("terms.csv", b"snow\n", "line 1 has 1 columns, expected 2 or 4"), ("terms.tmx", TMX.replace("en-US", "it").encode(), "no entries from en to de")])
 def test_a_file_without_entries_is_refused_beside_its_button(page, keeping, tmp_path, name, content, said):

@@ -32,8 +32,7 @@ void dg_deepl_resources(struct dg_app *app, struct dg_http_exchange *x);
 
 /* Fill r with an error. */
 void dg_deepl_fail(struct dg_http_reply *r, const struct dg_error *err);
-/* The same about what a path names: DG_ENOTFOUND is 404, and DG_EUNSUP, of a body's type, is 415.
- */
+/* The same for a document, glossary or memory: DG_ENOTFOUND gives 404, DG_EUNSUP gives 415. */
 void dg_deepl_fail_resource(struct dg_http_reply *r, const struct dg_error *err);
 /* Set err to DeepL's words for a parameter with a wrong value; returns DG_EINVAL. */
 int dg_deepl_not_supported(const char *key, struct dg_error *err);

@@ -262,7 +262,7 @@ async function check() {
   let doubtful = 0;
   say(t`Checking …`);
   try {
-    const n = await readBack(all, pair(), signal, $('status'), (span, wrong) => {
+    const n = await readBack(all, pair(), state.most, signal, $('status'), (span, wrong) => {
       const others = span.entry.flags.filter((flag) => flag !== 'read_back');
       output.set(span, span.textContent, wrong ? [...others, 'read_back'] : others);
       doubtful += wrong;

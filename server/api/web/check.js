@@ -3,6 +3,7 @@
 
 import * as api from './api.js';
 import {marked} from './sentence.js';
+import {codePoints} from './text.js';
 
 const PAIRS = 16; // of a request
 // A sentence is doubtful if the mean log-probability of its tokens is lower, where the translation counts twice and the text once.
@@ -23,12 +24,21 @@ async function doubtful(spans, [source, target], signal, place) {
   return there.scores.map((s, i) => (2 * mean(s) + mean(back.scores[i])) / 3 < LIMIT);
 }
 
-// Check these sentences of a translation; tell(span, doubtful) for each that can be checked and is still there. Returns how many those
-// were. place: the element that says why the page waits.
-export async function readBack(spans, pair, signal, place, tell) {
+// The first of these sentences, as many as one request takes: the server counts their texts and their translations.
+function request(list, most) {
+  const size = (s) => codePoints(s.entry.source).length + codePoints(s.textContent).length;
+  let n = 1;
+  for (let sum = size(list[0]); n < list.length && (sum += size(list[n])) <= most; n++);
+  return list.slice(0, n);
+}
+
+// Check these sentences of a translation; tell(span, doubtful) for each that can be checked and whose translation is still the same.
+// Returns how many can be checked. most: characters of a request. place: the element that says why the page waits.
+export async function readBack(spans, pair, most, signal, place, tell) {
   const list = spans.filter(readable);
-  for (let at = 0; at < list.length; at += PAIRS) {
-    const some = list.slice(at, at + PAIRS), texts = some.map((s) => s.textContent);
+  for (let at = 0, some; at < list.length; at += some.length) {
+    some = request(list.slice(at, at + PAIRS), most);
+    const texts = some.map((s) => s.textContent);
     (await doubtful(some, pair, signal, place)).forEach((wrong, i) => some[i].textContent === texts[i] && tell(some[i], wrong));
   }
   return list.length;

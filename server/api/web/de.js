@@ -180,7 +180,7 @@ export default {
   'Delete {0}': '{0} löschen',
   'Delete': 'Löschen',
   'Files of entries end in {0}.': 'Dateien mit Einträgen enden auf {0}.',
-  'It is no well-formed XML.': 'Das ist kein wohlgeformtes XML.',
+  'It is not well-formed XML.': 'Das ist kein wohlgeformtes XML.',
   'It has no terms from {0} to {1}.': 'Darin sind keine Begriffe für diese Sprachen: {0} → {1}.',
   'Delete the glossary “{0}”? Entries in all its languages: {1}.': 'Das Glossar „{0}“ löschen? Einträge in all seinen Sprachen: {1}.',
 

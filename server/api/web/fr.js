@@ -180,7 +180,7 @@ export default {
   'Delete {0}': 'Supprimer {0}',
   'Delete': 'Supprimer',
   'Files of entries end in {0}.': 'Les fichiers d’entrées finissent par {0}.',
-  'It is no well-formed XML.': 'Ce n’est pas du XML bien formé.',
+  'It is not well-formed XML.': 'Ce n’est pas du XML bien formé.',
   'It has no terms from {0} to {1}.': 'Il n’a pas de termes pour ces langues : {0} → {1}.',
   'Delete the glossary “{0}”? Entries in all its languages: {1}.': 'Supprimer le glossaire « {0} » ? Entrées dans toutes ses langues : {1}.',
 

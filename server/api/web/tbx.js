@@ -10,7 +10,7 @@ const old = (term) => /^(deprecated|superseded)/.test(term.parentElement.closest
 // all are sources, and the first that is in use is the target. Throws if the text is no XML.
 export function readTbx(text, source, target, agree) {
   const xml = new DOMParser().parseFromString(text, 'application/xml'), entries = new Map();
-  if (xml.querySelector('parsererror')) throw new Error(t`It is no well-formed XML.`);
+  if (xml.querySelector('parsererror')) throw new Error(t`It is not well-formed XML.`);
   for (const concept of xml.querySelectorAll('termEntry, conceptEntry')) {
     const terms = (language) => [...concept.querySelectorAll('langSet, langSec')].filter((set) => agree(set.getAttribute('xml:lang') || 'und', language))
       .flatMap((set) => [...set.querySelectorAll('term')]);
