@@ -153,6 +153,23 @@ int dg_file_copy(const char *from, const char *to, struct dg_error *err)
     return rc;
 }
 
+int dg_file_temporary(const char *dir, FILE **out, struct dg_error *err)
+{
+    char *path = dg_file_join(dir, ".temporary-XXXXXX");
+    int fd = path ? mkstemp(path) : -1, rc = 0;
+    if (fd >= 0)
+        unlink(path);
+    *out = fd >= 0 ? fdopen(fd, "w+b") : NULL;
+    if (!*out) {
+        rc = dg_error_set(
+            err, DG_EIO, "cannot make a temporary file in %s: %s", dir, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+    }
+    free(path);
+    return rc;
+}
+
 int dg_file_same(const char *a, const char *b, bool *same, struct dg_error *err)
 {
     struct dg_map x = {0}, y = {0};

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct dg_map {
     /* valid until unmapped; never NULL, even when size is 0 */
@@ -30,6 +31,9 @@ void dg_file_forget(const struct dg_map *map);
 
 /* Write a copy of a regular file, as dg_file_write writes one. */
 int dg_file_copy(const char *from, const char *to, struct dg_error *err);
+
+/* Open a new file without a name on the disk of `dir`, to write and read; fclose deletes it. */
+int dg_file_temporary(const char *dir, FILE **out, struct dg_error *err);
 
 /* Set *same to whether both files hold the same bytes. */
 int dg_file_same(const char *a, const char *b, bool *same, struct dg_error *err);

@@ -6,7 +6,7 @@
 
 const char *dg_json_name(char out[DG_JSON_NAME], const char *where, const char *key)
 {
-    bool both = where && where[0] && key && key[0];
+    bool both = where && where[0] && key;
     snprintf(out, DG_JSON_NAME, "%s%s%s", where ? where : "", both ? "." : "", key ? key : "");
     dg_error_trim_utf8(out);
     return out;

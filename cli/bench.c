@@ -49,11 +49,11 @@ static const struct dg_field rows[] = {
     {"reps", DG_FIELD_INT, AT(reps), 1, 64, .fallback = "3", .help = "number of repetitions"},
 };
 
-static void add_sentence(struct bench *b, const char *s)
+static void add_sentence_take(struct bench *b, char *s)
 {
     b->sentences =
         dg_alloc_grow(b->sentences, b->n + 1, &b->cap, sizeof *b->sentences, "sentences");
-    b->sentences[b->n++] = dg_alloc_string(s);
+    b->sentences[b->n++] = s;
 }
 
 /* Sentences for latency mode: all tokens of the file in a row, cut after every src_len. */
@@ -65,8 +65,7 @@ static void cut_line(struct bench *b, char *line)
         dg_buffer_addf(&b->cut, "%s%s", b->in_cut ? " " : "", w);
         dg_alloc_check(!b->cut.failed, "a sentence");
         if (++b->in_cut == b->src_len) {
-            add_sentence(b, b->cut.data);
-            dg_buffer_reset(&b->cut);
+            add_sentence_take(b, dg_buffer_take(&b->cut, NULL));
             b->in_cut = 0;
         }
     }
@@ -80,12 +79,14 @@ static int read_sentences(struct bench *b, struct dg_error *err)
     int rc = dg_lines_open(&b->path, 1, &lines, err);
     while (!rc && (b->throughput || (int64_t)b->n < b->count) &&
            !(rc = dg_lines_next(lines, true, &text, &n, err)) && text) {
-        char *line = dg_alloc_print("%.*s", (int)n, text);
-        if (b->throughput)
-            add_sentence(b, line);
-        else
+        char *line = strndup(text, n);
+        dg_alloc_check(line, "a sentence");
+        if (b->throughput) {
+            add_sentence_take(b, line);
+        } else {
             cut_line(b, line);
-        free(line);
+            free(line);
+        }
     }
     dg_lines_close(lines);
     if (!rc && !b->n)

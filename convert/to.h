@@ -1,4 +1,4 @@
-/* What all converters are told about the bundle to make. Values; any thread. */
+/* Options of the bundle to make, shared by all converters. Plain data; any thread. */
 #ifndef DG_CONVERT_TO_H
 #define DG_CONVERT_TO_H
 
@@ -16,7 +16,8 @@ struct dg_convert_to {
     const char *name;
     /* NULL: not given */
     const char *licence;
-    /* type of matrices and tables: DG_F32, DG_F16, DG_BF16; vectors stay fp32 */
+    /* type of matrices and tables: DG_F32, DG_F16, DG_BF16; vectors stay fp32. Only
+     * dg_contents_convert takes DG_S8, and sets keep_int8 itself */
     enum dg_type type;
     /* matrices and tables that are int8 in the file stay so, and are not stored as type; Hugging
      * Face has none */

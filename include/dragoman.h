@@ -16,9 +16,11 @@
  * return DRAGOMAN_EINVAL, and dragoman_close does nothing.
  *
  * The library keeps no state between models, writes nothing to standard output or standard error,
- * never ends the process, and sets no signal handler, environment variable or locale. It reads the
- * environment variables DRAGOMAN_MODELS, DRAGOMAN_DEVICE, DRAGOMAN_PRECISION, DRAGOMAN_ISA,
- * DRAGOMAN_SHORTLIST and, with a GPU, DRAGOMAN_DEBUG and those that begin with DRAGOMAN_CUDA_.
+ * never ends the process (unless a GPU hangs for DRAGOMAN_CUDA_PATIENCE seconds, 60 by default),
+ * and sets no signal handler, environment variable or locale. It reads the environment variables
+ * DRAGOMAN_MODELS, DRAGOMAN_DEVICE, DRAGOMAN_PRECISION, DRAGOMAN_ISA, DRAGOMAN_SHORTLIST,
+ * DRAGOMAN_CUDA_PLUGIN and, with a GPU, DRAGOMAN_DEBUG and the others that begin with
+ * DRAGOMAN_CUDA_.
  *
  * Compatibility: structures that a caller fills in start with their size, and later versions add
  * members at their ends. A program built with an older header works with any library of the same

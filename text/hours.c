@@ -23,13 +23,14 @@ static bool is_digit(const struct dg_hours_text *t, size_t at)
     return at < t->n && isdigit((unsigned char)t->s[at]);
 }
 
-/* True if the number at s[begin] is a part of another one, or of a word. */
+/* True if the number at s[begin] is a part of another one or of a word, or the minutes of an hour.
+ */
 static bool is_part(const struct dg_hours_text *t, size_t begin)
 {
     size_t at = begin;
     const int32_t before = begin > 0 ? dg_scan_prev(t->s, 0, &at) : ' ';
-    return dg_scan_is_letter(before) ||
-           ((before == '.' || before == ',' || before == ':') && at > 0 && is_digit(t, at - 1));
+    return dg_scan_is_letter(before) || dg_clock_is_minutes(t->s, begin) ||
+           (before == ',' && at > 0 && is_digit(t, at - 1));
 }
 
 /* True if h has a sign of the text's language; or an English one that is no word ("9am", "9 a.m."),

@@ -1,9 +1,8 @@
 /* Protected spans: parts of running text that stay as they are, whatever the language and the
  * format: addresses and file names (text/address.h), placeholders and character references
- * (text/placeholder.h), emoji, code between backticks, names after
- * titles (text/title.h). Amounts, spelt numbers, spelt hours and formulas of letters are also
- * protected spans; translate/ writes them in the target's notation. Text is valid UTF-8. Any
- * thread. */
+ * (text/placeholder.h), emoji, code between backticks, names after titles (text/title.h). Amounts,
+ * spelt numbers and hours, salutations and closings are also protected spans; translate/ writes
+ * them in the target's notation. Text is valid UTF-8. Any thread. */
 #ifndef DG_TEXT_PROTECTED_H
 #define DG_TEXT_PROTECTED_H
 
@@ -22,7 +21,7 @@ size_t dg_protected_next(
 size_t dg_protected_within(const struct dg_alphabet *known, const char *s, size_t n, size_t from,
     size_t until, size_t *begin);
 
-/* True if the span s[n] is an amount, a spelt number, a spelt hour or a formula of letters
+/* True if the span s[n] is an amount, a spelt number, a spelt hour, a salutation or a closing
  * (text/amount.h, text/spelt_numbers.h, text/spelt_hours.h, text/salutation.h), which a translation
  * writes in its own notation. */
 bool dg_protected_is_quantity(const char *s, size_t n);

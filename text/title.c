@@ -221,27 +221,32 @@ static size_t skip_more(const char *s, size_t to, size_t end)
     return to;
 }
 
-size_t dg_title_full_name_end(const char *s, size_t at, size_t end)
+/* Skips the first word of a name, which is neither an office nor a title; `at`: none is there. */
+static size_t skip_first(const char *s, size_t at, size_t end)
 {
     bool german;
     const size_t to = skip_name(s, end, at);
-    return to == at || is_office(s + at, to - at) || is_title(s + at, to - at, &german)
-               ? at
-               : skip_more(s, to, end);
+    return is_office(s + at, to - at) || is_title(s + at, to - at, &german) ? at : to;
+}
+
+size_t dg_title_full_name_end(const char *s, size_t at, size_t end)
+{
+    const size_t to = skip_first(s, at, end);
+    return to == at ? at : skip_more(s, to, end);
 }
 
 size_t dg_title_name_end(const char *s, size_t at, size_t end)
 {
     bool german;
     if (at < 2 || at == end || s[at - 1] != ' ' || islower((unsigned char)s[at]))
-        return at; /* the usual case */
-    size_t to = skip_name(s, end, at);
-    if (to == at || is_office(s + at, to - at) || is_title(s + at, to - at, &german))
         return at;
     size_t title = at - 1;
     while (title > 0 && at - title < LONGEST_TITLE && s[title - 1] != ' ' && s[title - 1] != '(')
         title--;
-    if (!is_title(s + title, at - 1 - title, &german) || (german && is_noun(s, title)))
+    if (!is_title(s + title, at - 1 - title, &german))
+        return at; /* the usual case */
+    size_t to = skip_first(s, at, end);
+    if (to == at || (german && is_noun(s, title)))
         return at;
     if (!german) /* in German, another noun may follow */
         to = skip_more(s, to, end);

@@ -150,7 +150,8 @@ static void write_hour(struct answer *a, struct dg_hour *x, int day, const struc
     splice(a, x->begin, end, written, &x->end);
 }
 
-/* Writes x, whose sign stays or is that of the next hour, as hour `day` of the day. */
+/* Writes hour `day` of the day over the number of x, and its half of the day into an English sign.
+ */
 static void correct(struct answer *a, struct dg_hour *x, int day)
 {
     char written[16];

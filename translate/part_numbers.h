@@ -30,9 +30,10 @@ void dg_part_write_units(const struct dg_part *p, struct dg_buffer *text, size_t
  * change. */
 bool dg_part_write_price(const struct dg_job *j, const char *s, size_t n, struct dg_buffer *out);
 
-/* Append the number or the hour that s[n] spells out in the source language, or its formula of a
- * letter (text/spelt_numbers.h, text/spelt_hours.h, text/salutation.h), in words of the target
- * language, with a capital or in capitals as s is. False, with nothing appended: it is none. */
+/* Append the number, the hour, the salutation or the closing that s[n] is in the source language
+ * (text/spelt_numbers.h, text/spelt_hours.h, text/salutation.h) in words of the target language, a
+ * number or an hour with a capital or in capitals as s is. False, with nothing appended: it is none
+ * of them. */
 bool dg_part_write_spelt(const struct dg_job *j, const char *s, size_t n, struct dg_buffer *out);
 
 #endif

@@ -5,6 +5,7 @@
 #include "text/code_number.h"
 #include "text/foreign.h"
 #include "text/number_style.h"
+#include "text/protected.h"
 #include "text/salutation.h"
 #include "text/scan.h"
 #include "text/spelt_hours.h"
@@ -25,8 +26,8 @@ bool dg_part_touches_word(const struct dg_part *p, size_t at, bool before)
 }
 
 /* True if mark m is a number without a sign that cannot be written in the target's notation: it is
- * not in the source's, or one of them is not known. A spelt number or hour and a formula
- * of letters need words of both languages. */
+ * not in the source's, or one of them is not known. A spelt number or hour and a salutation or
+ * closing need words of both languages. */
 static bool is_unreadable(const struct dg_job *j, const struct dg_part *p, const struct dg_mark *m)
 {
     const struct dg_number_style *source = dg_number_style_of(j->language);
@@ -52,15 +53,13 @@ static bool is_unreadable(const struct dg_job *j, const struct dg_part *p, const
                dg_number_read(source, s, m->len, &x));
 }
 
-/* True if mark m is a spelt number or hour, a formula of letters, or an amount whose signs the
+/* True if mark m is a spelt number or hour, a salutation or closing, or an amount whose signs the
  * model knows. */
 static bool is_known(const struct dg_job *j, const struct dg_part *p, const struct dg_mark *m)
 {
     const char *const s = p->shown + m->at;
-    struct dg_spelt_hour hour;
-    return (dg_amount_is(s, m->len) && !dg_foreign_end(j->t->alphabet, s, 0, m->len)) ||
-           dg_spelt_hour_read(NULL, s, m->len, &hour) || dg_salutation_is(NULL, s, m->len) ||
-           dg_spelt_number_value(NULL, s, m->len);
+    return dg_protected_is_quantity(s, m->len) &&
+           !(dg_amount_is(s, m->len) && dg_foreign_end(j->t->alphabet, s, 0, m->len));
 }
 
 /* Remove the protected marks that pass the test. */

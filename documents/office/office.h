@@ -11,14 +11,14 @@ extern const struct dg_markup dg_office_lines;
 /* The text of slides and drawings. */
 extern const struct dg_run_names dg_office_slide;
 
-/* Scan the part for names (or NULL), and the prefix that they have in it; `r` must be closed in
- * every case. DG_EINVAL, DG_ENOMEM. */
+/* Scan the part's XML and find the prefix of `names` (or NULL) in it; r->xml must be closed in any
+ * case. DG_EINVAL, DG_ENOMEM. */
 int dg_office_open(struct dg_runs *r, struct dg_extract *x, struct dg_extract_part *p,
     const struct dg_run_names *names, struct dg_error *err);
-/* Read tag i, which is no closing one. */
+/* Reads tag i, which is not a closing tag. */
 typedef int dg_office_visit(struct dg_runs *r, size_t i, struct dg_error *err);
-/* Open the part, add its paragraphs if there are names, then visit each tag that is no closing one;
- * visit: or NULL. */
+/* Read the part: add its paragraphs by `names` (or NULL), then call `visit` (or NULL) for each tag
+ * that is not a closing tag. DG_EINVAL, DG_ELIMIT, DG_ENOMEM. */
 int dg_office_read(struct dg_extract *x, struct dg_extract_part *p,
     const struct dg_run_names *names, dg_office_visit *visit, struct dg_error *err);
 

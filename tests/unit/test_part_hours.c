@@ -70,6 +70,7 @@ static void ranges(void **state)
     expect(to_german, "from 9 to 5 p.m.", "von 21 bis 17 Uhr", "von 9 bis 17 Uhr");
     expect(to_french, "from 10 p.m. to 2 a.m.", "de 10 à 2 h", "de 22 à 2 h");
     expect(to_french, "Mon 2:15–6 pm", "lun. 2 h 15–18 h", "lun. 14 h 15–18 h");
+    expect(to_french, "from 8:15 p.m. to 3 a.m.", "de 20 h 15 à 3 h", "de 20 h 15 à 3 h");
 }
 
 /* Hours without a sign, and without their minutes. */

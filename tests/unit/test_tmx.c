@@ -42,7 +42,8 @@ static void test_tmx(void **state)
                                 "fr>EN-US|\xC3\xA9t\xC3\xA9|<b>\n");
     static const struct {
         const char *text, *message;
-    } bad[] = {{"", "TMX"}, {"<html/>", "not a <tmx>"}, {"<tmx>\n<body>\n</tmx>", "tag mismatch"},
+    } bad[] = {{"", "TMX"}, {"<html/>", "root element is not <tmx>"},
+        {"<tmx>\n<body>\n</tmx>", "tag mismatch"},
         {"<tmx><tu><tuv><seg>a</seg></tuv></tu></tmx>", "has no language"},
         {"<tmx><tu><tuv lang=\"e|n\"><seg>a</seg></tuv></tu></tmx>", "not a language code"},
         {"<tmx><tu><tuv lang=\"en\"><seg>a</seg></tuv>\n<tuv lang=\"x-none\"><seg>b</seg></tuv></tu></tmx>",

@@ -54,7 +54,7 @@ struct dg_line {
 
 /* The line at `at`; false at the end of the text. */
 bool dg_line_at(const char *s, size_t n, size_t at, struct dg_line *out);
-/* Skips spaces and tabs from `at` on; and the end of s[at, end) without those at its end. */
+/* Skips spaces and tabs from `at` on; and returns the end of s[at, end) without trailing ones. */
 size_t dg_line_skip_blanks(const char *s, size_t at, size_t end);
 size_t dg_line_trim_blanks(const char *s, size_t at, size_t end);
 /* Skips the line's leading white space; returns the line's end if there is nothing else. */

@@ -1,12 +1,12 @@
 #include "trainer/data/dedup.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A partition of 24-byte records is sorted in memory: 36 million pairs make partitions of 13 MB. */
 #define PARTITIONS 64
@@ -28,20 +28,8 @@ int dg_dedup_open(const char *dir, struct dg_dedup **out, struct dg_error *err)
     *out = NULL;
     struct dg_dedup *d = dg_alloc(1, sizeof *d, "the search for duplicates");
     int rc = 0;
-    for (int i = 0; i < PARTITIONS && rc == 0; i++) {
-        char *path = dg_alloc_path(dir, ".dedup-XXXXXX");
-        int fd = mkstemp(path);
-        if (fd >= 0)
-            unlink(path);
-        d->parts[i] = fd >= 0 ? fdopen(fd, "w+b") : NULL;
-        if (!d->parts[i]) {
-            rc = dg_error_set(
-                err, DG_EIO, "cannot make a temporary file in %s: %s", dir, strerror(errno));
-            if (fd >= 0)
-                close(fd);
-        }
-        free(path);
-    }
+    for (int i = 0; i < PARTITIONS && rc == 0; i++)
+        rc = dg_file_temporary(dir, &d->parts[i], err);
     if (rc) {
         dg_dedup_close(d);
         return rc;

@@ -1,13 +1,12 @@
 #include "trainer/data/pairs.h"
 
 #include "base/alloc.h"
-#include "base/buffer.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define STREAM_BYTES ((size_t)1 << 18)
 
@@ -35,20 +34,11 @@ static int failed(struct dg_error *err, const char *what)
 
 int dg_pairs_open(const char *dir, struct dg_pairs **out, struct dg_error *err)
 {
+    FILE *file;
     *out = NULL;
-    char *path = dg_alloc_path(dir, ".pairs-XXXXXX");
-    const int fd = mkstemp(path);
-    if (fd >= 0)
-        unlink(path);
-    free(path);
-    FILE *file = fd >= 0 ? fdopen(fd, "w+b") : NULL;
-    if (!file) {
-        int rc = dg_error_set(
-            err, DG_EIO, "cannot make a temporary file in %s: %s", dir, strerror(errno));
-        if (fd >= 0)
-            close(fd);
+    int rc = dg_file_temporary(dir, &file, err);
+    if (rc)
         return rc;
-    }
     setvbuf(file, NULL, _IOFBF, STREAM_BYTES);
     *out = dg_alloc(1, sizeof **out, "clean pairs");
     (*out)->file = file;

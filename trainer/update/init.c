@@ -1,6 +1,7 @@
 #include "trainer/update/init.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "weights/half.h"
 
 #include <math.h>
@@ -38,23 +39,17 @@ static void fill_xavier(float *x, size_t N, size_t K, uint64_t stream)
         x[i] = (float)((2.0 * uniform(stream, i) - 1.0) * bound);
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-    size_t n = strlen(name), m = strlen(end);
-    return n >= m && !strcmp(name + n - m, end);
-}
-
 /* Rows of each of the matrices that make up a fused one, in order; returns how many there are. */
 static size_t fused_parts(
     const struct dg_config *c, const struct dg_param_info *info, size_t rows[3])
 {
     const size_t hdk = (size_t)c->H * c->Dk, hdv = (size_t)c->H * c->Dv;
-    if (ends_with(info->name, "self.qkv.w")) {
+    if (dg_file_ends_in(info->name, "self.qkv.w")) {
         rows[0] = rows[1] = hdk;
         rows[2] = hdv;
         return 3;
     }
-    if (ends_with(info->name, "cross.kv.w")) {
+    if (dg_file_ends_in(info->name, "cross.kv.w")) {
         rows[0] = hdk;
         rows[1] = hdv;
         return 2;
@@ -68,7 +63,7 @@ static void fill_tensor(
 {
     const size_t n = (size_t)info->N * info->K;
     if (info->use & DG_USE_VECTOR) {
-        float value = ends_with(info->name, ".gain") ? 1.0f : 0.0f;
+        float value = dg_file_ends_in(info->name, ".gain") ? 1.0f : 0.0f;
         for (size_t i = 0; i < n; i++)
             x[i] = value;
     } else if (info->use & DG_USE_TABLE) {

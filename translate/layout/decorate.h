@@ -48,9 +48,8 @@ struct dg_decoration {
      * part */
     const struct dg_span *kept;
     size_t n_kept;
-    /* number of bytes at the start of the answer that are kept, too, with no protected span before
-     * them
-     */
+    /* number of bytes at the start of the answer that are kept, too; no protected span is before
+     * them */
     size_t given;
     /* how the answer's characters are written */
     enum dg_encoding encoding;

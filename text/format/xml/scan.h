@@ -43,8 +43,8 @@ struct dg_xml {
 int dg_xml_scan(const char *s, size_t n, struct dg_xml *out, struct dg_error *err);
 void dg_xml_close(struct dg_xml *x);
 
-/* The byte after the comment, instruction or CDATA section that begins at s[at]; `at`: none does.
- * Of one without an end, n. */
+/* The byte after the comment, instruction or CDATA section that begins at s[at], n if it does not
+ * end; `at`: none begins there. */
 size_t dg_xml_skip_other(const char *s, size_t at, size_t n);
 
 /* The first tag that is an element's or CDATA; n_tags: none. */
