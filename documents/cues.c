@@ -6,7 +6,7 @@
 #include "documents/slots.h"
 #include "documents/word_times.h"
 #include "text/format/srt.h"
-#include "text/line_breaks.h"
+#include "text/sentences/line_breaks.h"
 #include "text/scan.h"
 #include "text/utf8.h"
 

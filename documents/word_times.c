@@ -1,6 +1,6 @@
 #include "documents/word_times.h"
 
-#include "text/line_breaks.h"
+#include "text/sentences/line_breaks.h"
 #include "text/scan.h"
 #include "text/utf8.h"
 

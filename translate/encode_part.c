@@ -1,6 +1,6 @@
 /* One part of a text -> ids (hop 4 of ARCHITECTURE.md). */
 #include "text/letter_case.h"
-#include "text/protected.h"
+#include "text/protected/protected.h"
 #include "text/tree/treebank_words.h"
 #include "text/utf8.h"
 #include "translate/capitals.h"

@@ -1,7 +1,7 @@
 /* Text -> sentences (hop 3 of ARCHITECTURE.md): a document's units are split into sentences,
  * sentences that are too long are split again, and nothing is cut within a span that must stay
  * whole. */
-#include "text/split.h"
+#include "text/sentences/split.h"
 #include "text/utf8.h"
 #include "translate/job_internal.h"
 

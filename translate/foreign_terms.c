@@ -1,10 +1,10 @@
 /* Foreign words that a glossary translates are not protected. */
-#include "text/foreign.h"
-#include "text/identifier.h"
-#include "text/protected.h"
-#include "text/salutation.h"
-#include "text/spelt_hours.h"
-#include "text/title.h"
+#include "text/protected/foreign.h"
+#include "text/protected/identifier.h"
+#include "text/protected/protected.h"
+#include "text/protected/salutation.h"
+#include "text/numbers/spelt_hours.h"
+#include "text/protected/title.h"
 #include "text/utf8.h"
 #include "translate/terms.h"
 

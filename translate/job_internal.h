@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "text/format/document.h"
-#include "text/split.h"
+#include "text/sentences/split.h"
 #include "translate/layout/decorate.h"
 #include "translate/key_sign.h"
 #include "translate/prefix.h"

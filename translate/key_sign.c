@@ -1,6 +1,6 @@
 #include "translate/key_sign.h"
 
-#include "text/protected.h"
+#include "text/protected/protected.h"
 #include "text/scan.h"
 
 #include <ctype.h>

@@ -1,8 +1,8 @@
 /* Writes one part's answer as text: decodes the ids, fills in unknown tokens, and restores capitals
  * and marks. One thread at a time per job. */
 #include "base/buffer.h"
-#include "text/numbers.h"
-#include "text/spelt_numbers.h"
+#include "text/numbers/numbers.h"
+#include "text/numbers/spelt_numbers.h"
 #include "text/utf8.h"
 #include "translate/capitals.h"
 #include "translate/job_internal.h"

@@ -1,6 +1,6 @@
 #include "translate/part_hours.h"
 
-#include "text/hours.h"
+#include "text/numbers/hours.h"
 #include "text/scan.h"
 #include "translate/job_internal.h"
 #include "translate/part_numbers.h"

@@ -1,7 +1,7 @@
 /* A sentence of a document as a part of the job: which bytes of the document it is, and which marks
  * are its own. */
-#include "text/emoticon.h"
-#include "text/protected.h"
+#include "text/protected/emoticon.h"
+#include "text/protected/protected.h"
 #include "text/utf8.h"
 #include "translate/job_internal.h"
 

@@ -2,7 +2,7 @@
 
 #include "text/language_code.h"
 #include "text/scan.h"
-#include "text/title.h"
+#include "text/protected/title.h"
 #include "translate/job_internal.h"
 #include "translate/part_numbers.h"
 #include "translate/terms.h"

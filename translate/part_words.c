@@ -2,8 +2,8 @@
 
 #include "base/buffer.h"
 #include "text/detect/detect.h"
-#include "text/foreign.h"
-#include "text/number_sign.h"
+#include "text/protected/foreign.h"
+#include "text/numbers/number_sign.h"
 #include "translate/copied.h"
 #include "translate/terms.h"
 

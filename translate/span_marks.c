@@ -1,15 +1,15 @@
 /* Joins and pairs a sentence's protected spans. The sentence is a part of a job. */
 #include "translate/span_marks.h"
 
-#include "text/amount.h"
-#include "text/code_number.h"
-#include "text/foreign.h"
-#include "text/number_style.h"
-#include "text/protected.h"
-#include "text/salutation.h"
+#include "text/protected/amount.h"
+#include "text/protected/code_number.h"
+#include "text/protected/foreign.h"
+#include "text/numbers/number_style.h"
+#include "text/protected/protected.h"
+#include "text/protected/salutation.h"
 #include "text/scan.h"
-#include "text/spelt_hours.h"
-#include "text/spelt_numbers.h"
+#include "text/numbers/spelt_hours.h"
+#include "text/numbers/spelt_numbers.h"
 #include "translate/job_internal.h"
 
 #include <ctype.h>

@@ -11,10 +11,10 @@
  * layout/ places one that the model dropped by attention. */
 #include "translate/stand_in.h"
 
-#include "text/amount.h"
-#include "text/code_number.h"
+#include "text/protected/amount.h"
+#include "text/protected/code_number.h"
 #include "text/scan.h"
-#include "text/spelt_numbers.h"
+#include "text/numbers/spelt_numbers.h"
 #include "text/utf8.h"
 #include "translate/span_marks.h"
 #include "translate/terms.h"

@@ -1,4 +1,4 @@
-#include "text/alphabet.h"
+#include "text/protected/alphabet.h"
 #include "text/language_code.h"
 #include "text/utf8.h"
 #include "translate/stand_in.h"

@@ -1,7 +1,7 @@
 #include "documents/office/pieces.h"
 
 #include "base/array.h"
-#include "text/protected.h"
+#include "text/protected/protected.h"
 #include "text/utf8.h"
 
 #include <ctype.h>

@@ -7,7 +7,7 @@
 #include "documents/strings/plural_forms.h"
 #include "documents/strings/program_string.h"
 #include "documents/xml/declaration.h"
-#include "text/protected.h"
+#include "text/protected/protected.h"
 #include "text/scan.h"
 #include "text/utf8.h"
 

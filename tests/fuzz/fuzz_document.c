@@ -6,7 +6,7 @@
  * neither a line end nor an escape is written exactly once. Corpus: scripts/fuzz uses CommonMark's
  * examples, and their HTML. */
 #include "tests/fuzz/markups.h"
-#include "text/alphabet.h"
+#include "text/protected/alphabet.h"
 #include "text/format/document.h"
 #include "text/utf8.h"
 #include "translate/layout/decorate.h"

@@ -2,7 +2,7 @@
  * the rest is the text. Property: spans are in order, not empty, and together with the gaps between
  * them restore the input; every cut is between code points. Build: clang
  * -fsanitize=fuzzer,address,undefined with text/ and base/error.c, link icu-uc. */
-#include "text/split.h"
+#include "text/sentences/split.h"
 #include "text/utf8.h"
 
 #include <stdint.h>

@@ -11,7 +11,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/markups.h"
 #include "text/format/document.h"
-#include "text/split.h"
+#include "text/sentences/split.h"
 #include "text/utf8.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef DG_TESTS_UNIT_PROTECTED_SPANS_H
 #define DG_TESTS_UNIT_PROTECTED_SPANS_H
 
-#include "text/protected.h"
+#include "text/protected/protected.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "text/columns.h"
+#include "text/sentences/columns.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -13,8 +13,8 @@
 #include <md4c.h>
 
 #include "text/format/document.h"
-#include "text/address.h"
-#include "text/identifier.h"
+#include "text/protected/address.h"
+#include "text/protected/identifier.h"
 #include "translate/layout/decorate.h"
 
 #define FENCE "````````````````````````````````"

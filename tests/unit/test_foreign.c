@@ -1,6 +1,6 @@
-/* text/foreign.h: characters unknown to a model that knows German's and some others. */
-#include "text/foreign.h"
-#include "text/protected.h"
+/* text/protected/foreign.h: characters unknown to a model that knows German's and some others. */
+#include "text/protected/foreign.h"
+#include "text/protected/protected.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

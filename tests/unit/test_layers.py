@@ -58,7 +58,8 @@ FOREIGN = {
 ROOMS = {
     "model": ["model/config", "model/byte_pieces", "model/params", "model/layers", "model/model", "model/param_block", "model/trace",
               "model/engine", "model/train"],
-    "text": ["text/icu", "text/utf8", "text/scan", "text/language", "text/bullet", "text/columns", "text/boundary", "text/sentence_breaks", "text/line_breaks", "text/split", "text/split_long", "text/address", "text/amount", "text/code_number", "text/emoticon", "text/identifier", "text/placeholder_word", "text/placeholder", "text/placeholder_program", "text/alphabet", "text/foreign", "text/language_code", "text/words", "text/clock", "text/hours", "text/title", "text/salutation", "text/number_words", "text/numbers", "text/spelt_hours", "text/spelt_numbers", "text/protected", "text/glossary", "text/message_pattern", "text/format",
+    "text": ["text/icu", "text/utf8", "text/scan", "text/letter_case", "text/language_code", "text/words", "text/placeholder_word", "text/placeholder",
+             "text/placeholder_program", "text/sentences", "text/numbers", "text/protected", "text/glossary", "text/message_pattern", "text/format",
              "text/tree", "text/detect"],
     "translate": ["translate/layout", "translate/translate", "translate/picture"],
     "convert": ["convert/to", "convert/input", "convert/npz", "convert/yaml", "convert/safetensors", "convert/language", "convert/vocab",

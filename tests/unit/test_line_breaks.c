@@ -1,5 +1,5 @@
 /* Where lines may end: in scripts with spaces at these alone, in others between words or signs. */
-#include "text/line_breaks.h"
+#include "text/sentences/line_breaks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* text/number_sign.h: signs beside numbers that a translation lacks. */
-#include "text/number_sign.h"
+/* text/numbers/number_sign.h: signs beside numbers that a translation lacks. */
+#include "text/numbers/number_sign.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
-/* text/number_style.h: numbers as written in English, German, French and other languages. */
-#include "text/number_style.h"
+/* text/numbers/number_style.h: numbers as written in English, German, French and other languages.
+ */
+#include "text/numbers/number_style.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* text/numbers.h: whether a translation has the numbers of its source. */
-#include "text/numbers.h"
+/* text/numbers/numbers.h: whether a translation has the numbers of its source. */
+#include "text/numbers/numbers.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

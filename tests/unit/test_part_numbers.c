@@ -1,6 +1,6 @@
 /* translate/part_numbers.h: an English sentence's numbers in its answer. */
 #include "translate/part_numbers.h"
-#include "text/alphabet.h"
+#include "text/protected/alphabet.h"
 #include "translate/job_internal.h"
 #include "translate/translator_internal.h"
 

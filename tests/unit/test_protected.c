@@ -1,4 +1,4 @@
-/* text/protected.h: text that stays unchanged in every language. */
+/* text/protected/protected.h: text that stays unchanged in every language. */
 #include "tests/unit/protected_spans.h"
 #include "text/placeholder_program.h"
 

@@ -1,4 +1,4 @@
-/* text/protected.h: words that a translation keeps or writes by rule. */
+/* text/protected/protected.h: words that a translation keeps or writes by rule. */
 #include "tests/unit/protected_spans.h"
 
 static void spelt_numbers(void **state)

@@ -1,5 +1,5 @@
-/* text/salutation.h: formulas that open and close letters. */
-#include "text/salutation.h"
+/* text/protected/salutation.h: formulas that open and close letters. */
+#include "text/protected/salutation.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* text/spelt_hours.h: hours with halves and quarters in words. */
-#include "text/spelt_hours.h"
+/* text/numbers/spelt_hours.h: hours with halves and quarters in words. */
+#include "text/numbers/spelt_hours.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
-/* text/spelt_numbers.h: whether a translation has the numbers that its source spells out. */
-#include "text/spelt_numbers.h"
+/* text/numbers/spelt_numbers.h: whether a translation has the numbers that its source spells out.
+ */
+#include "text/numbers/spelt_numbers.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "text/split.h"
+#include "text/sentences/split.h"
 
 #include <stdlib.h>
 #include <string.h>

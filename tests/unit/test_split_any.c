@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "text/split.h"
+#include "text/sentences/split.h"
 #include "text/utf8.h"
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 #include "base/array.h"
 #include "text/format/internal.h"
 #include "text/placeholder_program.h"
-#include "text/protected.h"
+#include "text/protected/protected.h"
 #include "text/scan.h"
 #include "text/utf8.h"
 

@@ -22,17 +22,17 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "text/alphabet.h"
+#include "text/protected/alphabet.h"
 #include "text/format/encoding.h"
 #include "text/format/markup.h"
-#include "text/split.h"
+#include "text/sentences/split.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum dg_format {
-    DG_FORMAT_TEXT, /* line ends end sentences (text/split.h): one unit, the whole text */
+    DG_FORMAT_TEXT, /* line ends end sentences (text/sentences/split.h): one unit, the whole text */
     /* a paragraph's lines are one unit; blank lines, bullets and indents end it */
     DG_FORMAT_WRAPPED,
     DG_FORMAT_SRT, /* subtitles, SubRip or WebVTT: numbers and times stay, each cue is a unit */
@@ -49,8 +49,8 @@ enum dg_mark_kind {
     DG_MARK_POINT,
     DG_MARK_OPEN,  /* the start of what `id` encloses, such as "[" or "**"; nothing in the text */
     DG_MARK_CLOSE, /* its end, such as "](address)" */
-    /* a protected span (text/protected.h, `code`): comes back exactly once, byte for byte. The
-     * text has (the first of) its letters, for the model to see */
+    /* a protected span (text/protected/protected.h, `code`): comes back exactly once, byte for
+     * byte. The text has (the first of) its letters, for the model to see */
     DG_MARK_PROTECTED,
     /* an escaped character such as "\*" or "&eacute;": the text has the character, and the answer
      * gets the same escape */

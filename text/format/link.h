@@ -3,7 +3,7 @@
 #ifndef DG_TEXT_FORMAT_LINK_H
 #define DG_TEXT_FORMAT_LINK_H
 
-#include "text/split.h"
+#include "text/sentences/split.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #ifndef DG_TEXT_FORMAT_MARKDOWN_KEPT_H
 #define DG_TEXT_FORMAT_MARKDOWN_KEPT_H
 
-#include "text/split.h"
+#include "text/sentences/split.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Plain text whose paragraphs are wrapped by hand. */
-#include "text/bullet.h"
+#include "text/sentences/bullet.h"
 #include "text/format/internal.h"
 #include "text/utf8.h"
 

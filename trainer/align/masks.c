@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/buffer.h"
-#include "text/protected.h"
+#include "text/protected/protected.h"
 #include "text/words.h"
 #include "trainer/align/dictionary_index.h"
 #include "trainer/data/characters.h"

@@ -4,7 +4,7 @@
 #define DG_DOCUMENTS_STRINGS_FORMS_SECTIONS_H
 
 #include "documents/strings/forms/pattern.h"
-#include "text/split.h"
+#include "text/sentences/split.h"
 
 /* Find the sections of the message, in order; what is between them is white space and bullets.
  * *sections: malloc'd [*n]. A message with tags or quotations, which may go from one sentence to

@@ -1,0 +1,100 @@
+#include "text/numbers/number_sign.h"
+
+#include "text/language_code.h"
+#include "text/scan.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { PERCENT, LESS, MORE, MINUS, SIGNS };
+
+static const char signs[SIGNS] = {'%', '<', '>', '-'};
+
+/* clang-format off */
+static const struct {
+    const char *language;
+    /* [sign] parts of words that may say it */
+    const char *words[SIGNS][10];
+} lists[] = {
+    {"en", {
+        {"percent", "per cent", "per-cent", "pct", "hundred"},
+        {"less", "under", "below", "fewer", "small", "lower", "most", "up to", "maxim"},
+        {"more", "over", "above", "great", "large", "high", "exceed", "least", "minim"},
+        {"minus", "below", "negative", "less", "under"},
+    }},
+    {"de", {
+        {"prozent", "vH", "v. H.", "v.H.", "hundert"},
+        {"weniger", "unter", "klein", "gering", "niedrig", "maxim", "höchst", "bis"},
+        {"mehr", "über", "Über", "größer", "höher", "steig", "mindest", "minim", "ab "},
+        {"minus", "unter", "negativ", "weniger"},
+    }},
+    {"fr", {
+        {"pour cent", "pour\u00a0cent", "pourcent", "pour-cent", "p. 100", "p. cent"},
+        {"moins", "inférieur", "sous", "maxim", "petit", "jusqu", "bas"},
+        {"plus", "supérieur", "dessus", "delà", "dépass", "excéd", "minim", "grand"},
+        {"moins", "dessous", "négati", "sous"},
+    }},
+};
+/* clang-format on */
+
+static bool is_digit(const char *s, size_t at, size_t n)
+{
+    return at < n && isdigit((unsigned char)s[at]);
+}
+
+/* True if the sign at s[at] belongs to a number. No word touches "<", ">" or "-" on the left, and
+ * no number precedes "-", as in the range "5 -7". */
+static bool is_of_number(const char *s, size_t n, size_t at)
+{
+    const size_t end = dg_scan_trim_space(s, 0, at), after = at + 1;
+    if (s[at] == '%')
+        return end > 0 && is_digit(s, end - 1, n) &&
+               !(after < n && isalnum((unsigned char)s[after]));
+    if (end == at && at > 0 && s[at - 1] != '(')
+        return false;
+    if (s[at] == '-')
+        return is_digit(s, after, n) && !(end > 0 && is_digit(s, end - 1, n));
+    const size_t number = dg_scan_skip_space(s, after, n);
+    size_t to = number;
+    while (is_digit(s, to, n))
+        to++;
+    return to > number && !(s[at] == '<' && to < n && s[to] == '>'); /* "<5>" is a placeholder */
+}
+
+static bool has_sign(const char *s, size_t n, char sign)
+{
+    for (size_t at = 0; at < n; at++)
+        if (s[at] == sign && is_of_number(s, n, at))
+            return true;
+    return false;
+}
+
+/* True if t[m] has a dash of any kind before a number, in place of "-". */
+static bool has_dash(const char *t, size_t m)
+{
+    for (size_t at = 0; at < m;) {
+        const int32_t c = dg_scan_next(t, m, &at);
+        if ((c == '-' || (c >= 0x2010 && c <= 0x2014) || c == 0x2212) &&
+            is_digit(t, dg_scan_skip_space(t, at, m), m))
+            return true;
+    }
+    return false;
+}
+
+bool dg_number_sign_lost(const char *language, const char *s, size_t n, const char *t, size_t m)
+{
+    for (size_t k = 0; language && k < sizeof lists / sizeof *lists; k++) {
+        if (!dg_language_same(language, lists[k].language))
+            continue;
+        for (size_t i = 0; i < SIGNS; i++) {
+            if (!memchr(s, signs[i], n) || !has_sign(s, n, signs[i]))
+                continue;
+            bool said = i == MINUS ? has_dash(t, m) : memchr(t, signs[i], m) != NULL;
+            for (const char *const *word = lists[k].words[i]; *word && !said; word++)
+                said = dg_scan_has(t, m, *word);
+            if (!said)
+                return true;
+        }
+    }
+    return false;
+}
