@@ -46,7 +46,7 @@ GO_TOGETHER = [
     (r"/v1/score", r"translation", "as many translations as texts"),
     (r"/v1/(glossaries|memories)/", r"must be given together", "source and target are one pair"),
     (r"/v1/", r"glossary: (entry \d+: its (source|target) has 0|.* is translated to .* through)", "a glossary's words are not empty, and for one model"),
-    (r"/v1/(alternatives|attention)", r"the text is (no|not one) sentence", "a sentence has letters"),
+    (r"/v1/(alternatives|attention)", r"nothing to translate", "a sentence has letters"),
     (r"/(translate|detect|suggest)$", r"missing (q|s|source|target) parameter", "in the query, in a form or in JSON: somewhere"),
     (r"/translate_file|/v2/document|/v1/documents", r"the file (is not UTF|has the character U)|empty file|field of the form is not UTF-8", "files are as their kind has them"),
     (r"/", r"NUL character", "text without U+0000, in a form as well"),
