@@ -42,7 +42,7 @@ struct dg_json *dg_convert_output_manifest(
     const char *name, const char *licence, const struct dg_config *c, struct dg_error *err);
 
 /* Add a pair of languages that the model translates, and the original format (NULL: not given
- * here). DG_EINVAL: a code is no language tag. */
+ * here). DG_EINVAL: a code is not a language tag. */
 int dg_convert_output_pair(struct dg_json *m, const char *source_lang, const char *target_lang,
     const char *from, struct dg_error *err);
 /* Add the original format to "training". */

@@ -10,7 +10,7 @@
 void dg_declared_language_init(struct dg_extract *x);
 
 /* True if the code s[n] names another language than `target`; not for the codes of no language
- * (zxx, none, x-none), nor for what is no code, such as a template's "{{ page.lang }}". */
+ * (zxx, none, x-none), nor for what is not a code, such as a template's "{{ page.lang }}". */
 bool dg_declared_language_differs(const char *s, size_t n, const char *target);
 
 /* Add a segment that writes `is` over p->s[begin, end) if anything in the file changes. DG_ENOMEM.

@@ -26,7 +26,7 @@ void dg_part_write_units(const struct dg_part *p, struct dg_buffer *text, size_t
 
 /* Append a protected span s[n] of signs and one number ("£3.50"), or an amount of money
  * (text/protected/amount.h), with its numbers in the target language's notation, and with the sign
- * of a price where that language writes it. False, with nothing appended: it is no such span, or
+ * of a price where that language writes it. False, with nothing appended: it is not such a span, or
  * needs no change. */
 bool dg_part_write_price(const struct dg_job *j, const char *s, size_t n, struct dg_buffer *out);
 

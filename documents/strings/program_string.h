@@ -28,7 +28,7 @@ int dg_program_string_add_escaped(struct dg_extract *x, struct dg_extract_part *
 int dg_program_string_end(
     const struct dg_extract_part *p, size_t at, size_t *end, struct dg_error *err);
 
-/* As dg_program_string_add, for a string that is no ICU message. */
+/* As dg_program_string_add, for a string that is not an ICU message. */
 int dg_program_string_add_text(struct dg_extract *x, struct dg_extract_part *p,
     struct dg_segment like, const struct dg_buffer *text, struct dg_segment **added,
     struct dg_error *err);

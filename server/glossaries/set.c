@@ -119,7 +119,7 @@ int dg_glossary_set_make(const char *name, const struct dg_pair_list *l,
                  : dg_error_set(err, DG_ELIMIT, "glossary %s has %zu entries, the limit is %d",
                        name, l->n, DG_GLOSSARIES_ENTRIES);
     for (size_t i = 0; i < l->n && rc == DG_OK; i++)
-        if (l->list[i].target) /* else it is no entry */
+        if (l->list[i].target) /* else it is not an entry */
             rc = add_pair(s, l, &l->list[i], err);
     if (rc != DG_OK) {
         dg_glossary_set_unref(s);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* Translates all of s; "": it is no formula. */
+/* Translates all of s; "": it is not a formula. */
 static void expect(const char *from, const char *s, const char *to, const char *wanted)
 {
     struct dg_buffer b;

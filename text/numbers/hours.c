@@ -33,8 +33,8 @@ static bool is_part(const struct dg_hours_text *t, size_t begin)
            (before == ',' && at > 0 && is_digit(t, at - 1));
 }
 
-/* True if h has a sign of the text's language; or an English one that is no word ("9am", "9 a.m."),
- * which a model may leave in other languages. */
+/* True if h has a sign of the text's language; or an English one that is not a word ("9am", "9
+ * a.m."), which a model may leave in other languages. */
 static bool has_sign(const struct dg_hours_text *t, const struct dg_hour *h)
 {
     if (h->clock == DG_CLOCK_NONE || h->value > DAY)

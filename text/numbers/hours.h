@@ -40,7 +40,7 @@ struct dg_hour {
     bool has_minutes;
     /* two digits; 00 without minutes */
     char minutes[2];
-    /* the hour on a clock of 24 hours; -1: 18 p.m. is no hour. "2:30" is taken for 2 at night */
+    /* the hour on a clock of 24 hours; -1 for 18 p.m.; "2:30" is taken for 2 at night */
     int day;
 };
 

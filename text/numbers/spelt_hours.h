@@ -13,11 +13,11 @@ struct dg_spelt_hour {
     unsigned hour, quarters;
 };
 
-/* The end of such an hour at s[at], in any of the languages, with "Uhr" or "o'clock" after it;
- * `at`: none begins there. No letter precedes byte `at`. A French one is taken for a duration
- * unless a word such as "à" is before it. */
+/* Return the end of the hour at s[at], in any of the languages, with "Uhr" or "o'clock" after it.
+ * Returns `at` if none begins there. The caller has checked that no letter precedes byte `at`. A
+ * French hour counts as a duration unless a word such as "à" precedes it. */
 size_t dg_spelt_hour_end(const char *s, size_t at, size_t end);
-/* Read all of s[n]. False: it is no such hour of the language; NULL: of any. */
+/* Read all of s[n] as an hour of the language (NULL: of any of them). False: it is not one. */
 bool dg_spelt_hour_read(const char *language, const char *s, size_t n, struct dg_spelt_hour *out);
 /* True if the language is one of these. */
 bool dg_spelt_hour_is_of(const char *language);

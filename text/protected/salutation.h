@@ -8,17 +8,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The end of such a formula at s[at], in any of the languages, with a comma that ends the line;
- * `at`: none begins there. A name in it ends before a sign or a line end; a closing formula begins
- * a sentence or a line. */
+/* Return the end of the formula at s[at], in any of the languages, with a comma that ends the line.
+ * Returns `at` if none begins there. A name in it ends before a sign or a line end; a closing
+ * formula begins a sentence or a line. */
 size_t dg_salutation_end(const char *s, size_t at, size_t end);
 
 /* True if all of s[n] is a formula of the language; NULL: of any. */
 bool dg_salutation_is(const char *language, const char *s, size_t n);
 /* True if the language is one of these. */
 bool dg_salutation_is_of(const char *language);
-/* Append the formula s[n] of one language as another has it. False, with nothing appended: it is
- * none, or `to` is none of the languages. */
+/* Append to out what the formula s[n] of language `from` is in language `to`. False, with nothing
+ * appended: s[n] is not a formula, or `to` is not one of the languages. */
 bool dg_salutation_write(
     const char *from, const char *to, const char *s, size_t n, struct dg_buffer *out);
 

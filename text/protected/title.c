@@ -47,7 +47,7 @@ static const char *const degrees[] = {
 
 enum { DEGREES = sizeof degrees / sizeof *degrees };
 
-/* The end of a name s[at, end) without "'s", or a sign that is no part of it. */
+/* The end of a name s[at, end) without "'s", or a sign that is not part of it. */
 static size_t without_genitive(const char *s, size_t at, size_t end)
 {
     size_t to = end;
@@ -64,8 +64,8 @@ static size_t without_genitive(const char *s, size_t at, size_t end)
     return to;
 }
 
-/* Skips a word of letters, digits and hyphens that begins with a capital, or with the bracket of a
- * reserved piece; `at`: none is there. */
+/* Returns the end of the word at s[at], which consists of letters, digits and hyphens and begins
+ * with a capital or with the bracket of a reserved piece; returns `at` if no such word is there. */
 static size_t skip_name(const char *s, size_t n, size_t at)
 {
     size_t i = at;
@@ -95,7 +95,7 @@ static size_t skip_degrees(const char *s, size_t n, size_t at)
     return at;
 }
 
-/* The begin of the word before byte `end`, which moves to the word's end. */
+/* Returns where the word before byte *end starts, and sets *end to where it ends. */
 static size_t word_before(const char *s, size_t *end)
 {
     *end = dg_scan_trim_space(s, 0, *end);
@@ -133,7 +133,7 @@ static bool is_noun(const char *s, size_t at)
     return adjective && is_determiner(s + first, end - first);
 }
 
-/* Reads the title at s[at], before which no word is. False: there is none, or no name after it. */
+/* Reads the title at s[at], where no word goes on. False: there is none, or no name follows it. */
 static bool read_title(const char *s, size_t n, size_t at, struct dg_title *out)
 {
     for (size_t k = 0; k < TITLES; k++) {
@@ -221,7 +221,8 @@ static size_t skip_more(const char *s, size_t to, size_t end)
     return to;
 }
 
-/* Skips the first word of a name, which is neither an office nor a title; `at`: none is there. */
+/* Returns the end of a name's first word at s[at]; returns `at` if the word there is an office or a
+ * title, or no name. */
 static size_t skip_first(const char *s, size_t at, size_t end)
 {
     bool german;

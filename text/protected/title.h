@@ -12,8 +12,9 @@ struct dg_title {
     /* bytes of the first word of the name */
     size_t name, name_end;
     bool female;
-    /* its language's code; a word such as "wife" is no title, but a model may write it for one */
+    /* the code of its language */
     const char *language;
+    /* not a title but a word that a model may write for one, such as "wife" */
     bool is_word;
     /* a determiner says that it is a noun: "meine Frau Anna" */
     bool is_noun;
@@ -22,12 +23,13 @@ struct dg_title {
 /* Find the next title with a name after it from byte `at` of s[n] on. False: there is none. */
 bool dg_title_next(const char *s, size_t n, size_t at, struct dg_title *out);
 
-/* The end of the name at s[at] if a title or a degree ("Dr.") is before it: a word of German,
- * several of other languages; `at`: there is none, or an office ("Frau Ministerin"). */
+/* Return the end of the name at s[at] that follows a title or a degree ("Dr."): one word of German,
+ * or several of other languages. Returns `at` if there is no name, or if it is an office ("Frau
+ * Ministerin"). */
 size_t dg_title_name_end(const char *s, size_t at, size_t end);
 
-/* The end of up to three words of a name at s[at], of which none is a degree; `at`: none is there.
- */
+/* Return the end of the name at s[at], of at most three words without a degree. Returns `at` if
+ * there is none. */
 size_t dg_title_full_name_end(const char *s, size_t at, size_t end);
 
 /* The title of a woman or a man in a language; NULL: not known. */
