@@ -1,6 +1,7 @@
 """The translation on the web page: its words can be selected and copied, and a change of the text leaves the other sentences in place."""
 import contextlib
 import json
+import time
 
 import pytest
 
@@ -40,6 +41,19 @@ def test_a_double_click_selects_the_word_under_it(page):
     assert page["sentence"].is_displayed() and page.driver.execute_script("return scrollY") == 0
     page.all("#output .s")[5].click()  # one click shows the panel
     page.until(lambda: page.driver.execute_script("return document.getElementById('sentence').getBoundingClientRect().bottom <= innerHeight + 1"))
+
+
+def test_the_page_stays_under_a_hand_that_uses_the_panel(page):
+    """It scrolled 400 ms after the click on the sentence, and a click in the panel met another button."""
+    page.translate(LINES)
+    page.driver.execute_script("""
+        scrollTo(0, 0);
+        const {left, top} = document.querySelectorAll('#output .s')[5].getBoundingClientRect(), at = {clientX: left + 20, clientY: top + 5, bubbles: true};
+        document.elementFromPoint(at.clientX, at.clientY).dispatchEvent(new MouseEvent('click', at));
+        document.querySelector('#nbest summary').dispatchEvent(new PointerEvent('pointerdown', {bubbles: true}));""")
+    page.until(lambda: page["sentence"].is_displayed())
+    time.sleep(0.6)
+    assert page.driver.execute_script("return scrollY") == 0
 
 
 LONG = "".join("The %d dogs play in the snow near the old station.\n" % n for n in range(2, 300))

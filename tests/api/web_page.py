@@ -103,8 +103,10 @@ class Page:
         return self.all("#document-list li")[-1].find_element(By.CSS_SELECTOR, part)
 
     def open_sentence(self, n=0):
+        """Clicks a sentence. The press on its panel ends the page's wait before it scrolls there: a later click would meet something else."""
         self.all("#output .s")[n].click()
         self.until(lambda: self["sentence"].is_displayed())
+        self.driver.execute_script("document.getElementById('sentence').dispatchEvent(new PointerEvent('pointerdown'))")
         return self["sentence"]
 
 

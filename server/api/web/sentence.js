@@ -43,6 +43,7 @@ export class SentencePanel {
     this.attention = new AttentionView(pair, fail, (what, wanted) => this.patiently(what, wanted));
     $('sentence-close').addEventListener('click', () => this.close());
     $('sentence').addEventListener('keydown', (e) => e.key === 'Escape' && this.close());
+    $('sentence').addEventListener('pointerdown', () => clearTimeout(this.scrolling)); // it is seen, and must stay under the finger
     $('nbest').addEventListener('toggle', () => $('nbest').open && this.show_nbest());
     $('attention').addEventListener('toggle', () => $('attention').open && this.entry &&
       this.attention.show(this.entry.source, this.entry.span.textContent));
@@ -67,6 +68,7 @@ export class SentencePanel {
   // Hide the panel and ask nothing more for it.
   leave() {
     this.asking.abort();
+    clearTimeout(this.scrolling);
     $('sentence').hidden = true;
     this.entry?.span.removeAttribute('aria-current');
     this.entry = this.chosen = null;
@@ -87,7 +89,8 @@ export class SentencePanel {
     const text = entry.span.textContent;
     this.show_words(entry, text);
     $('sentence').focus({preventScroll: at !== undefined});
-    if (at !== undefined) setTimeout(() => this.entry === entry && this.shown(), DOUBLE_CLICK_MS);
+    clearTimeout(this.scrolling);
+    if (at !== undefined) this.scrolling = setTimeout(() => this.shown(), DOUBLE_CLICK_MS);
     const word = at === undefined ? null : this.right.find((w) => !w.space && w.begin <= at && at <= w.end);
     if (word) this.choose(word, text);
     await this.align(entry, text);
