@@ -1,6 +1,6 @@
 /* One part of a text -> ids (hop 4 of ARCHITECTURE.md). */
 #include "text/letter_case.h"
-#include "text/protected/protected.h"
+#include "text/protected/quantity.h"
 #include "text/tree/treebank_words.h"
 #include "text/utf8.h"
 #include "translate/capitals.h"
@@ -131,7 +131,7 @@ static bool has_words(const struct dg_job *j, const struct dg_part *p, const cha
         const char *const span = j->text + mark->begin;
         const size_t len = mark->end - mark->begin;
         if (dg_utf8_has_letter(s + at, mark->at - at) ||
-            (dg_protected_is_quantity(span, len) && dg_utf8_has_letter(span, len)))
+            (dg_quantity_is(span, len) && dg_utf8_has_letter(span, len)))
             return true;
         at = mark->at + mark->len;
     }

@@ -1,7 +1,7 @@
 /* Foreign words that a glossary translates are not protected. */
 #include "text/protected/foreign.h"
 #include "text/protected/identifier.h"
-#include "text/protected/protected.h"
+#include "text/protected/quantity.h"
 #include "text/protected/salutation.h"
 #include "text/numbers/spelt_hours.h"
 #include "text/protected/title.h"
@@ -18,7 +18,7 @@ static bool is_foreign(const struct dg_job *j, const struct dg_part *p, const st
     const size_t end = m->at + m->len;
     return m->end - m->begin == m->len &&
            (dg_foreign_end(j->t->alphabet, p->shown, m->at, end) == end ||
-               dg_protected_is_quantity(p->shown + m->at, m->len) ||
+               dg_quantity_is(p->shown + m->at, m->len) ||
                dg_title_name_end(p->shown, m->at, end) == end ||
                dg_identifier_name_end(p->shown, m->at, end) == end);
 }

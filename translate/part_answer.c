@@ -3,6 +3,7 @@
 #include "base/buffer.h"
 #include "text/numbers/numbers.h"
 #include "text/numbers/spelt_numbers.h"
+#include "text/protected/quantity.h"
 #include "text/utf8.h"
 #include "translate/capitals.h"
 #include "translate/job_internal.h"
@@ -118,8 +119,9 @@ static bool write_amount(
     const size_t n = m->end - m->begin;
     return letters && letters->n > 0 && m->kind == DG_MARK_PROTECTED &&
            (letters->n == n || memchr(j->text + m->begin, '&', n)) &&
-           (dg_part_write_spelt(j, letters->s, letters->n, out) ||
-               dg_part_write_price(j, letters->s, letters->n, out));
+           (dg_quantity_write_words(j->language, j->target_language, letters->s, letters->n, out) ||
+               dg_quantity_write_amount(
+                   j->t->alphabet, j->language, j->target_language, letters->s, letters->n, out));
 }
 
 /* Find what is written for each of p's marks: d->bytes, and d->instead. changed: the answer has

@@ -1,7 +1,7 @@
 /* A sentence of a document as a part of the job: which bytes of the document it is, and which marks
  * are its own. */
 #include "text/protected/emoticon.h"
-#include "text/protected/protected.h"
+#include "text/protected/quantity.h"
 #include "text/utf8.h"
 #include "translate/job_internal.h"
 
@@ -128,7 +128,7 @@ static struct dg_span without_ends(
     bool emoji = false, leads = true;
     for (size_t i = first; i < u->n_marks && d->marks[u->mark + i].at < at.end; i++) {
         const struct dg_mark *m = &d->marks[u->mark + i];
-        if (m->kind != DG_MARK_PROTECTED || dg_protected_is_quantity(s + m->at, m->len)) {
+        if (m->kind != DG_MARK_PROTECTED || dg_quantity_is(s + m->at, m->len)) {
             leads = leads && m->kind == DG_MARK_BREAK;
             continue;
         }

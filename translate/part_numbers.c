@@ -1,34 +1,12 @@
 #include "translate/part_numbers.h"
 
-#include "text/protected/address.h"
-#include "text/protected/amount.h"
-#include "text/protected/foreign.h"
-#include "text/letter_case.h"
 #include "text/numbers/number_style.h"
-#include "text/protected/salutation.h"
 #include "text/scan.h"
-#include "text/numbers/spelt_hours.h"
-#include "text/numbers/spelt_numbers.h"
-#include "text/utf8.h"
 #include "translate/terms.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
-
-/* How the source and the target language write numbers. */
-struct styles {
-    const struct dg_number_style *source, *target;
-};
-
-/* False: one of them is not known, or both are the same. */
-static bool find_styles(const struct dg_job *j, struct styles *out)
-{
-    out->source = dg_number_style_of(j->language);
-    out->target = dg_number_style_of(j->target_language);
-    return out->source && out->target && out->source != out->target;
-}
 
 static bool has_same_digits(const struct dg_number *x, const char *s, size_t n)
 {
@@ -52,8 +30,8 @@ static bool has_number(const char *s, size_t len, const char *a, size_t n)
 /* Find the number of sentence s[len] that the answer's a[n] translates: one that is written the
  * same, else one with the same digits. False: there is none, there are several with different
  * values, or a[n] already has the right value. */
-static bool find_meant(const struct styles *styles, const char *s, size_t len, const char *a,
-    size_t n, struct dg_number *out)
+static bool find_meant(const struct dg_number_styles *styles, const char *s, size_t len,
+    const char *a, size_t n, struct dg_number *out)
 {
     struct dg_number said, x;
     const bool is_number = dg_number_read(styles->target, a, n, &said);
@@ -96,9 +74,10 @@ void dg_part_splice(struct dg_buffer *text, const size_t at[2], const char *s, s
 void dg_part_write_numbers(const struct dg_job *j, const struct dg_part *p, struct dg_buffer *text,
     size_t from, size_t *ends, size_t n)
 {
-    struct styles styles;
+    struct dg_number_styles styles;
     struct dg_term_places terms;
-    if (!p->text || !find_styles(j, &styles) || text->len == from)
+    if (!p->text || !dg_number_styles_find(j->language, j->target_language, &styles) ||
+        text->len == from)
         return;
     const size_t len = strlen(p->text);
     dg_part_place_terms(p, text->data + from, text->len - from, &terms);
@@ -180,121 +159,4 @@ void dg_part_write_units(const struct dg_part *p, struct dg_buffer *text, size_t
             memcpy(text->data + at, unit, to - at);
         to += to == at;
     }
-}
-
-/* True if s[n] has only signs and blanks. */
-static bool are_signs(const char *s, size_t n)
-{
-    for (size_t at = 0; at < n;) {
-        const uint32_t c = dg_utf8_next(s, n, &at);
-        if (c != ' ' && c != 0xA0 && c != '$' && !dg_foreign_is_sign((int32_t)c))
-            return false;
-    }
-    return true;
-}
-
-/* Append the price s[n], whose sign the model knows, with the sign where the target language writes
- * it. False: it is none, or the sign is there. */
-static bool write_price_over(const struct dg_job *j, const struct styles *styles, const char *s,
-    size_t n, struct dg_buffer *out)
-{
-    const enum dg_sign_side side = dg_number_sign_side(j->target_language);
-    char written[DG_NUMBER_BYTES];
-    struct dg_price price;
-    struct dg_number x;
-    if (side == DG_SIGN_ANYWHERE || !dg_amount_is(s, n) || !dg_amount_is_price(s, n, &price))
-        return false;
-    const size_t first = price.sign < price.number ? price.sign : price.number; /* after a minus */
-    if (dg_foreign_end(j->t->alphabet, s, first, n) > first ||
-        (price.sign < price.number) == (side == DG_SIGN_BEFORE) ||
-        !dg_number_read(styles->source, s + price.number, price.number_end - price.number, &x))
-        return false;
-    const size_t bytes = dg_number_write(styles->target, &x, written);
-    dg_buffer_add(out, s, first);
-    if (side == DG_SIGN_AFTER) {
-        dg_buffer_add(out, written, bytes);
-        dg_buffer_adds(out, "\xC2\xA0");
-    }
-    dg_buffer_add(out, s + price.sign, price.sign_end - price.sign);
-    if (side == DG_SIGN_BEFORE)
-        dg_buffer_add(out, written, bytes);
-    dg_buffer_add(out, s + price.end, n - price.end);
-    return true;
-}
-
-/* Append s[n] with its numbers, of which the first is s[begin, end), in the target's notation.
- * False: there is nothing to change. */
-static bool write_numbers(const struct styles *styles, const char *s, size_t n, size_t begin,
-    size_t end, struct dg_buffer *out)
-{
-    const size_t from = out->len;
-    size_t at = 0;
-    bool changed = false;
-    for (; end > 0; end = dg_number_next(s, n, end, &begin)) {
-        char written[DG_NUMBER_BYTES];
-        struct dg_number x;
-        if (!dg_number_read(styles->source, s + begin, end - begin, &x)) {
-            changed = false;
-            break;
-        }
-        const size_t bytes = dg_number_write(styles->target, &x, written);
-        dg_buffer_add(out, s + at, begin - at);
-        dg_buffer_add(out, written, bytes);
-        changed = changed || x.grouped || x.n_fraction;
-        at = end;
-    }
-    if (changed)
-        dg_buffer_add(out, s + at, n - at);
-    else
-        out->len = from;
-    return changed;
-}
-
-bool dg_part_write_price(const struct dg_job *j, const char *s, size_t n, struct dg_buffer *out)
-{
-    struct styles styles;
-    size_t begin;
-    const size_t end = find_styles(j, &styles) ? dg_number_next(s, n, 0, &begin) : 0;
-    if (!end || dg_address_web(s, 0, n) == n) /* "192.168.100.200" */
-        return false;
-    if (write_price_over(j, &styles, s, n, out))
-        return true;
-    const bool is_price =
-        (are_signs(s, begin) && are_signs(s + end, n - end)) || dg_amount_is(s, n);
-    return is_price && write_numbers(&styles, s, n, begin, end, out);
-}
-
-/* Appends the words for the number or the hour that s[n] spells out. False: it is neither. */
-static bool write_words(const struct dg_job *j, const char *s, size_t n, struct dg_buffer *out)
-{
-    struct dg_spelt_hour hour;
-    if (dg_spelt_hour_read(j->language, s, n, &hour))
-        return dg_spelt_hour_write(j->target_language, &hour, out);
-    const unsigned value = dg_spelt_number_value(j->language, s, n);
-    if (value == 0 || !dg_spelt_number_is_of(j->target_language))
-        return false;
-    dg_spelt_number_write(j->target_language, value, out);
-    return true;
-}
-
-bool dg_part_write_spelt(const struct dg_job *j, const char *s, size_t n, struct dg_buffer *out)
-{
-    const size_t from = out->len;
-    if (dg_salutation_write(j->language, j->target_language, s, n, out))
-        return true;
-    if (!write_words(j, s, n, out))
-        return false;
-    /* "Viertel" is a noun, with a capital anywhere */
-    const bool is_noun = strncmp(s, "Viertel", n < 7 ? n : 7) == 0;
-    if (out->failed || !isupper((unsigned char)s[0]) || is_noun)
-        return true;
-    out->data[from] = (char)toupper((unsigned char)out->data[from]);
-    if (!isupper((unsigned char)s[1]))
-        return true;
-    char words[64];
-    const size_t len = out->len - from;
-    assert(len < sizeof words);
-    memcpy(words, out->data + from, len);
-    out->len = from;
-    return dg_letter_case_upper(j->target_language, words, len, out, NULL) == 0;
 }

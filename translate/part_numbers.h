@@ -24,16 +24,4 @@ void dg_part_splice(struct dg_buffer *text, const size_t at[2], const char *s, s
  * Mg" becomes "20 mg". */
 void dg_part_write_units(const struct dg_part *p, struct dg_buffer *text, size_t from);
 
-/* Append a protected span s[n] of signs and one number ("£3.50"), or an amount of money
- * (text/protected/amount.h), with its numbers in the target language's notation, and with the sign
- * of a price where that language writes it. False, with nothing appended: it is not such a span, or
- * needs no change. */
-bool dg_part_write_price(const struct dg_job *j, const char *s, size_t n, struct dg_buffer *out);
-
-/* Append the number, the hour, the salutation or the closing that s[n] is in the source language
- * (text/numbers/spelt_numbers.h, text/numbers/spelt_hours.h, text/protected/salutation.h) in words
- * of the target language, a number or an hour with a capital or in capitals as s is. False, with
- * nothing appended: it is none of them. */
-bool dg_part_write_spelt(const struct dg_job *j, const char *s, size_t n, struct dg_buffer *out);
-
 #endif

@@ -5,11 +5,8 @@
 #include "text/protected/code_number.h"
 #include "text/protected/foreign.h"
 #include "text/numbers/number_style.h"
-#include "text/protected/protected.h"
-#include "text/protected/salutation.h"
+#include "text/protected/quantity.h"
 #include "text/scan.h"
-#include "text/numbers/spelt_hours.h"
-#include "text/numbers/spelt_numbers.h"
 #include "translate/job_internal.h"
 
 #include <ctype.h>
@@ -26,8 +23,7 @@ bool dg_part_touches_word(const struct dg_part *p, size_t at, bool before)
 }
 
 /* True if mark m is a number without a sign that cannot be written in the target's notation: it is
- * not in the source's, or one of them is not known. A spelt number or hour and a salutation or
- * closing need words of both languages. */
+ * not in the source's, or one of them is not known. Words need those of both languages. */
 static bool is_unreadable(const struct dg_job *j, const struct dg_part *p, const struct dg_mark *m)
 {
     const struct dg_number_style *source = dg_number_style_of(j->language);
@@ -35,17 +31,8 @@ static bool is_unreadable(const struct dg_job *j, const struct dg_part *p, const
     struct dg_number x;
     if (m->end - m->begin != m->len) /* code, or with references */
         return false;
-    struct dg_spelt_hour hour;
-    if (dg_spelt_hour_read(NULL, s, m->len, &hour))
-        return !dg_spelt_hour_read(j->language, s, m->len, &hour) ||
-               !dg_spelt_hour_is_of(j->target_language);
-    if (dg_salutation_is(NULL, s, m->len))
-        return !dg_salutation_is(j->language, s, m->len) ||
-               !dg_salutation_is_of(j->target_language);
-    const unsigned value = dg_spelt_number_value(NULL, s, m->len);
-    if (value > 0)
-        return dg_spelt_number_value(j->language, s, m->len) != value ||
-               !dg_spelt_number_is_of(j->target_language);
+    if (dg_quantity_is_words(s, m->len))
+        return !dg_quantity_has_words(j->language, j->target_language, s, m->len);
     return dg_amount_is(s, m->len) && isdigit((unsigned char)s[0]) &&
            isdigit((unsigned char)s[m->len - 1]) &&
            dg_code_number_end(p->shown, m->at, m->at + m->len) < m->at + m->len &&
@@ -53,12 +40,11 @@ static bool is_unreadable(const struct dg_job *j, const struct dg_part *p, const
                dg_number_read(source, s, m->len, &x));
 }
 
-/* True if mark m is a spelt number or hour, a salutation or closing, or an amount whose signs the
- * model knows. */
+/* True if mark m is words for a quantity, or an amount whose signs the model knows. */
 static bool is_known(const struct dg_job *j, const struct dg_part *p, const struct dg_mark *m)
 {
     const char *const s = p->shown + m->at;
-    return dg_protected_is_quantity(s, m->len) &&
+    return dg_quantity_is(s, m->len) &&
            !(dg_amount_is(s, m->len) && dg_foreign_end(j->t->alphabet, s, 0, m->len));
 }
 

@@ -12,8 +12,8 @@ struct dg_part;
 /* True if a letter or a digit begins at byte `at` of p's text (before: ends there). */
 bool dg_part_touches_word(const struct dg_part *p, size_t at, bool before);
 
-/* Remove the marks of spelt numbers and hours, salutations and closings, and amounts of money whose
- * signs the model knows: where it sees their letters, it writes them as its language does. */
+/* Remove the marks of quantities (text/protected/quantity.h), except amounts whose signs the model
+ * does not know: where it sees their letters, it writes them as its language does. */
 void dg_span_marks_leave_amounts(const struct dg_job *j, struct dg_part *p);
 
 /* Remove the marks of large numbers that the target's notation cannot be found for. */

@@ -46,6 +46,13 @@ const struct dg_number_style *dg_number_style_of(const char *language)
     return NULL;
 }
 
+bool dg_number_styles_find(const char *source, const char *target, struct dg_number_styles *out)
+{
+    out->source = dg_number_style_of(source);
+    out->target = dg_number_style_of(target);
+    return out->source && out->target && out->source != out->target;
+}
+
 enum dg_sign_side dg_number_sign_side(const char *language)
 {
     static const char before[] = " en en-us en-gb zh ja ko th ",

@@ -15,6 +15,13 @@ struct dg_number_style; /* static tables, never freed */
  * ("de-CH"). */
 const struct dg_number_style *dg_number_style_of(const char *language);
 
+/* The styles of a sentence's language and of its translation's. */
+struct dg_number_styles {
+    const struct dg_number_style *source, *target;
+};
+/* False: one of them is not known, or both are the same. */
+bool dg_number_styles_find(const char *source, const char *target, struct dg_number_styles *out);
+
 /* Where a language writes a currency's sign: "$5", or "5 $" with a space where no line breaks. */
 enum dg_sign_side { DG_SIGN_ANYWHERE, DG_SIGN_BEFORE, DG_SIGN_AFTER };
 enum dg_sign_side dg_number_sign_side(const char *language);

@@ -188,11 +188,6 @@ bool dg_spelt_hour_read(const char *language, const char *s, size_t n, struct dg
     return false;
 }
 
-bool dg_spelt_hour_is_of(const char *language)
-{
-    return language_of(language) != NULL;
-}
-
 bool dg_spelt_hour_write(
     const char *language, const struct dg_spelt_hour *hour, struct dg_buffer *out)
 {

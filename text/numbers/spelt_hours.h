@@ -19,8 +19,6 @@ struct dg_spelt_hour {
 size_t dg_spelt_hour_end(const char *s, size_t at, size_t end);
 /* Read all of s[n] as an hour of the language (NULL: of any of them). False: it is not one. */
 bool dg_spelt_hour_read(const char *language, const char *s, size_t n, struct dg_spelt_hour *out);
-/* True if the language is one of these. */
-bool dg_spelt_hour_is_of(const char *language);
 /* Append the hour in words. False: the language is none of these. */
 bool dg_spelt_hour_write(
     const char *language, const struct dg_spelt_hour *hour, struct dg_buffer *out);

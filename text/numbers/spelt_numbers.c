@@ -374,17 +374,12 @@ static void write_french(unsigned value, struct dg_buffer *out)
             out, "%s%s", (unit == 1 || unit == 11) && ten < 8 ? " et " : "-", french[unit - 1]);
 }
 
-bool dg_spelt_number_is_of(const char *language)
-{
-    return language_of(language) != NULL;
-}
-
-void dg_spelt_number_write(const char *language, unsigned value, struct dg_buffer *out)
+bool dg_spelt_number_write(const char *language, unsigned value, struct dg_buffer *out)
 {
     const struct language *l = language_of(language);
     const unsigned ten = value / 10, unit = value % 10;
     if (!l)
-        return;
+        return false;
     if (l->read == read_french)
         write_french(value, out);
     else if (value < 20)
@@ -395,4 +390,5 @@ void dg_spelt_number_write(const char *language, unsigned value, struct dg_buffe
     else
         dg_buffer_addf(
             out, "%s%s%s", english_tens[ten - 2], unit ? "-" : "", unit ? english[unit - 1] : "");
+    return true;
 }

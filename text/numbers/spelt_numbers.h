@@ -14,10 +14,9 @@ size_t dg_spelt_number_end(const char *s, size_t at, size_t end);
 /* The value of such a number that all of s[n] is; 0: it is none. language: it is a number of this
  * one; NULL: of any. */
 unsigned dg_spelt_number_value(const char *language, const char *s, size_t n);
-/* True if the language is one of these. */
-bool dg_spelt_number_is_of(const char *language);
-/* Append a value from 13 to 99 as words; nothing if the language is none of these. */
-void dg_spelt_number_write(const char *language, unsigned value, struct dg_buffer *out);
+/* Append a value from 13 to 99 as words. False, with nothing appended: the language is none of
+ * these. */
+bool dg_spelt_number_write(const char *language, unsigned value, struct dg_buffer *out);
 
 /* False if each of a and b spells out a number of 2 or more that the other has neither in words nor
  * in digits: "forty-seven dogs" and "vierundsiebzig Hunde". True for ordinals, for texts with words

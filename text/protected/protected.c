@@ -161,13 +161,6 @@ size_t dg_protected_within(const struct dg_alphabet *known, const char *s, size_
     return 0;
 }
 
-bool dg_protected_is_quantity(const char *s, size_t n)
-{
-    struct dg_spelt_hour hour;
-    return dg_amount_is(s, n) || dg_spelt_number_value(NULL, s, n) > 0 ||
-           dg_spelt_hour_read(NULL, s, n, &hour) || dg_salutation_is(NULL, s, n);
-}
-
 size_t dg_protected_next(
     const struct dg_alphabet *known, const char *s, size_t n, size_t from, size_t *begin)
 {

@@ -1,9 +1,8 @@
 /* Protected spans: parts of running text that stay as they are, whatever the language and the
  * format: addresses and file names (text/protected/address.h), placeholders and character
  * references (text/placeholder.h), emoji, code between backticks, names after titles
- * (text/protected/title.h). Amounts, spelt numbers and hours, salutations and closings are also
- * protected spans; translate/ writes them in the target's notation. Text is valid UTF-8. Any
- * thread. */
+ * (text/protected/title.h). So are quantities (text/protected/quantity.h), which a translation
+ * writes in its own notation. Text is valid UTF-8. Any thread. */
 #ifndef DG_TEXT_PROTECTED_PROTECTED_H
 #define DG_TEXT_PROTECTED_PROTECTED_H
 
@@ -21,10 +20,5 @@ size_t dg_protected_next(
  * continue. */
 size_t dg_protected_within(const struct dg_alphabet *known, const char *s, size_t n, size_t from,
     size_t until, size_t *begin);
-
-/* True if the span s[n] is an amount, a spelt number, a spelt hour, a salutation or a closing
- * (text/protected/amount.h, text/numbers/spelt_numbers.h, text/numbers/spelt_hours.h,
- * text/protected/salutation.h), which a translation writes in its own notation. */
-bool dg_protected_is_quantity(const char *s, size_t n);
 
 #endif

@@ -125,14 +125,6 @@ bool dg_salutation_is(const char *language, const char *s, size_t n)
     return find(language, s, 0, n, &to) && to == n;
 }
 
-bool dg_salutation_is_of(const char *language)
-{
-    for (size_t k = 0; k < FORMULAS && language; k++)
-        if (dg_language_same(language, formulas[k].code))
-            return true;
-    return false;
-}
-
 bool dg_salutation_write(
     const char *from, const char *to, const char *s, size_t n, struct dg_buffer *out)
 {

@@ -15,8 +15,6 @@ size_t dg_salutation_end(const char *s, size_t at, size_t end);
 
 /* True if all of s[n] is a formula of the language; NULL: of any. */
 bool dg_salutation_is(const char *language, const char *s, size_t n);
-/* True if the language is one of these. */
-bool dg_salutation_is_of(const char *language);
 /* Append to out what the formula s[n] of language `from` is in language `to`. False, with nothing
  * appended: s[n] is not a formula, or `to` is not one of the languages. */
 bool dg_salutation_write(
