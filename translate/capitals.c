@@ -5,9 +5,6 @@
 
 #include <stdlib.h>
 
-/* Terms that are looked for: an answer has no room for more. */
-enum { MOST_TERMS = 32 };
-
 /* How well the vocabulary knows a word. */
 struct fame {
     size_t n_tokens;
@@ -78,8 +75,8 @@ int dg_capitals_read(const struct dg_tokenizer *t, const char *language,
     const struct dg_glossary *glossary, const char *s, size_t n, struct dg_buffer *out,
     struct dg_error *err)
 {
-    struct dg_glossary_match terms[MOST_TERMS];
-    const size_t n_terms = glossary ? dg_glossary_find(glossary, s, n, terms, MOST_TERMS) : 0;
+    struct dg_glossary_match terms[DG_MAX_TERMS];
+    const size_t n_terms = glossary ? dg_glossary_find(glossary, s, n, terms, DG_MAX_TERMS) : 0;
     bool first = true;
     int rc = 0;
     for (size_t at = 0, end; at < n && !rc; at = end) {
@@ -98,31 +95,34 @@ int dg_capitals_read(const struct dg_tokenizer *t, const char *language,
     return rc;
 }
 
-int dg_capitals_write(const char *language, struct dg_buffer *text, size_t from, size_t *ends,
-    size_t n, struct dg_error *err)
+int dg_capitals_write(struct dg_draft *d, struct dg_error *err)
 {
     struct dg_buffer all;
-    size_t at = from;
+    const char *const s = d->text.data;
+    size_t at = 0;
     int rc = 0;
+    if (d->text.len == 0)
+        return 0;
     dg_buffer_init(&all);
     /* Token by token, to find where each one ends in capitals. */
-    for (size_t i = 0; i < n && !rc; i++) {
-        size_t end = ends[i];
+    for (size_t i = 0; i < d->n_ends && !rc; i++) {
+        size_t end = d->ends[i];
         if (end > at)
-            rc = dg_letter_case_upper(language, text->data + at, end - at, &all, err);
+            rc = dg_letter_case_upper(d->target, s + at, end - at, &all, err);
         at = end > at ? end : at;
-        ends[i] = from + all.len;
+        d->ends[i] = all.len;
     }
     dg_buffer_reset(&all);
     /* Once more as a whole: a letter's capital may depend on its neighbours. */
-    if (!rc && text->len > from)
-        rc = dg_letter_case_upper(language, text->data + from, text->len - from, &all, err);
-    if (!rc) {
-        text->len = from;
-        dg_buffer_add(text, all.data, all.len);
-        for (size_t i = 0; i < n; i++)
-            ends[i] = ends[i] < text->len ? ends[i] : text->len;
+    if (!rc)
+        rc = dg_letter_case_upper(d->target, s, d->text.len, &all, err);
+    if (rc) {
+        dg_buffer_deinit(&all);
+        return rc;
     }
-    dg_buffer_deinit(&all);
-    return rc;
+    dg_buffer_deinit(&d->text);
+    d->text = all;
+    for (size_t i = 0; i < d->n_ends; i++)
+        d->ends[i] = d->ends[i] < all.len ? d->ends[i] : all.len;
+    return 0;
 }

@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "text/glossary.h"
 #include "tokenizer/tokenizer.h"
+#include "translate/draft.h"
 
 /* Append s[n], which is in capitals, in the letter case that the vocabulary knows best: of "the",
  * "The" and "THE" the form with the fewest tokens, then the most frequent one (smallest ids). The
@@ -16,9 +17,7 @@
 int dg_capitals_read(const struct dg_tokenizer *t, const char *language,
     const struct dg_glossary *glossary, const char *s, size_t n, struct dg_buffer *out,
     struct dg_error *err);
-/* Put `text` in capitals from byte `from` on, and shift ends[n] (byte offsets in the whole text,
- * ascending) accordingly. */
-int dg_capitals_write(const char *language, struct dg_buffer *text, size_t from, size_t *ends,
-    size_t n, struct dg_error *err);
+/* Put the draft in capitals. */
+int dg_capitals_write(struct dg_draft *d, struct dg_error *err);
 
 #endif

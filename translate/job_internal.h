@@ -11,6 +11,7 @@
 #include "translate/key_sign.h"
 #include "translate/prefix.h"
 #include "translate/stand_in.h"
+#include "translate/term_places.h"
 #include "translate/translator_internal.h"
 
 /* One answer of the engine, copied. */
@@ -75,9 +76,8 @@ struct dg_part {
     /* [n_tokens] tokens of `text` */
     struct dg_token *tokens;
     size_t n_tokens;
-    /* [n_wanted] glossary terms that occur in `text`, each to be rendered by its target */
-    const struct dg_glossary_match *wanted;
-    size_t n_wanted;
+    /* glossary terms that occur in `text` */
+    struct dg_wanted_terms wanted;
     /* those of the terms that the search enforces; NULL: none */
     struct dg_terms *terms;
     /* [n_ids] encoder input: tags, tokens, </s> */

@@ -6,62 +6,86 @@
 #include "text/protected/quantity.h"
 #include "text/utf8.h"
 #include "translate/capitals.h"
+#include "translate/draft.h"
 #include "translate/job_internal.h"
-#include "translate/part_hours.h"
-#include "translate/part_numbers.h"
-#include "translate/part_titles.h"
 #include "translate/part_words.h"
-#include "translate/stray.h"
-#include "translate/terms.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Set the flags that depend on the best answer's text s[n] before its marks are put back. */
-static void check_answer(const struct dg_job *j, struct dg_part *p, const char *s, size_t n)
+/* Set the flags that depend on the best answer's text before its marks are put back. */
+static void check_draft(const struct dg_job *j, struct dg_part *p, const struct dg_draft *d)
 {
-    dg_part_check_terms(p, s, n);
+    if (dg_term_places_lack(&d->terms))
+        p->flags |= DG_FLAG_GLOSSARY_MISSED;
     /* A tree has no text of the source, so it is not compared with it. */
-    if (!j->trees && dg_part_has_copied(j, p, s, n))
+    if (!j->trees && dg_part_has_copied(j, p, d))
         p->flags |= DG_FLAG_WORD_COPIED;
 }
 
-static int add_text(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
-    struct dg_buffer *out, struct dg_error *err)
+/* Decode an answer, with unknown tokens replaced. Returns the flags that it gets. */
+static int decode(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
+    struct dg_buffer *out, unsigned *flags, struct dg_error *err)
 {
-    const struct dg_tokenizer *t = j->t->target;
-    const struct dg_config *c = dg_model_config(j->t->model);
-    uint32_t n = h->n && h->ids[h->n - 1] == c->eos ? h->n - 1 : h->n;
-    size_t from = out->len;
+    const int32_t eos = dg_model_config(j->t->model)->eos;
+    const uint32_t n = h->n && h->ids[h->n - 1] == eos ? h->n - 1 : h->n;
     struct dg_token *spans = malloc((n ? n : 1) * sizeof *spans);
     struct dg_decoded d = {.spans = spans, .n = n};
     if (!spans)
         return DG_JOB_NO_MEMORY(err);
-    int rc = dg_tokenizer_decode(t, h->ids, n, &d.text, &d.len, spans, err);
-    if (!rc && dg_part_fill_unknown(j, p, h, &d, out) &&
-        h == p->hyps) /* only the best answer sets flags */
-        p->flags |= DG_FLAG_UNK_COPIED;
-    size_t n_ends = p->ends && h == p->hyps ? p->n_ends : 0;
-    const char *const allowed[2] = {p->text, dg_part_prefix(j, p)->text};
-    if (!rc && p->text && !out->failed && dg_stray_drop(allowed, out, from, p->ends, n_ends) &&
-        h == p->hyps)
-        p->flags |= DG_FLAG_CHARACTER_LOST;
-    if (!rc && p->capitals && !out->failed)
-        rc = dg_capitals_write(j->target_language, out, from, p->ends, n_ends, err);
-    if (!rc && !out->failed && !j->trees && !dg_part_prefix(j, p)->len) {
-        dg_part_write_numbers(j, p, out, from, p->ends, n_ends);
-        dg_part_write_hours(j, p, out, from, p->ends, n_ends);
-        dg_part_write_titles(j, p, out, from, p->ends, n_ends);
-        if (!p->capitals)
-            dg_part_write_units(p, out, from);
-    }
-    if (!rc && !out->failed)
-        dg_stand_in_clean(p, out, from, p->ends, n_ends);
-    if (!rc && h == p->hyps && !out->failed)
-        check_answer(j, p, out->data ? out->data + from : "", out->len - from);
+    const int rc = dg_tokenizer_decode(j->t->target, h->ids, n, &d.text, &d.len, spans, err);
+    if (!rc && dg_part_fill_unknown(j, p, h, &d, out))
+        *flags |= DG_FLAG_UNK_COPIED;
     free(d.text);
     free(spans);
     return rc;
+}
+
+/* Correct what the sentence tells for certain. */
+static void correct(const struct dg_part *p, struct dg_draft *d)
+{
+    dg_draft_write_numbers(d);
+    dg_draft_write_hours(d);
+    dg_draft_write_titles(d);
+    if (!p->capitals)
+        dg_draft_write_units(d);
+}
+
+/* Make the text of an answer before its marks are put back, and set p->flags for the best one. The
+ * caller frees d->text. */
+static int make_draft(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
+    struct dg_draft *d, struct dg_error *err)
+{
+    const struct dg_prefix *prefix = dg_part_prefix(j, p);
+    unsigned flags = 0;
+    *d = (struct dg_draft){.sentence = p->text,
+        .source = j->language,
+        .target = j->target_language,
+        .wanted = &p->wanted};
+    dg_buffer_adds(&d->text, ""); /* even an empty answer has bytes */
+    int rc = decode(j, p, h, &d->text, &flags, err);
+    if (h == p->hyps && p->ends) {
+        d->ends = p->ends;
+        d->n_ends = p->n_ends;
+    }
+    if (!rc && !d->text.failed && dg_draft_drop_stray(d, prefix->text))
+        flags |= DG_FLAG_CHARACTER_LOST;
+    if (!rc && !d->text.failed && p->capitals)
+        rc = dg_capitals_write(d, err);
+    if (!rc && !d->text.failed && !j->trees && !prefix->len)
+        correct(p, d);
+    if (!rc && !d->text.failed)
+        dg_stand_in_clean(p, d);
+    if (!rc && d->text.failed)
+        rc = DG_JOB_NO_MEMORY(err);
+    if (rc)
+        return rc;
+    dg_draft_find_terms(d);
+    if (h == p->hyps) {
+        p->flags |= flags;
+        check_draft(j, p, d);
+    }
+    return 0;
 }
 
 int dg_part_write_source(struct dg_job *j, const struct dg_part *p, const size_t bytes[2],
@@ -178,49 +202,56 @@ static bool same_words(const char *a, size_t n, const char *b, size_t m)
     }
 }
 
-/* Append the answer with the sentence's marks and line ends restored, and shift p->ends. */
-static int add_decorated(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
-    struct dg_buffer *out, struct dg_error *err)
+/* Append the answer with the sentence's marks and line ends restored, and move the tokens' ends
+ * along, which count from its start. */
+static int decorate(struct dg_job *j, struct dg_part *p, uint32_t rank,
+    const struct dg_draft *draft, struct dg_buffer *out, struct dg_error *err)
 {
-    struct dg_buffer plain;
+    const struct dg_buffer *plain = &draft->text;
     struct dg_word_pairs pairs = {0};
-    struct dg_term_places terms;
-    size_t base = out->len;
-    dg_buffer_init(&plain);
-    bool aligned = h == p->hyps && p->ends;
-    int rc = add_text(j, p, h, &plain, err);
-    if (!rc && aligned)
-        rc = dg_part_word_pairs(j, p, plain.data ? plain.data : "", plain.len, 0, &pairs, err);
-    size_t *shift = aligned ? dg_arena_array(&j->arena, plain.len + 1, sizeof *shift) : NULL;
-    const bool changed = !same_words(plain.data, plain.len, p->shown, p->shown_len);
-    dg_part_place_terms(p, plain.data ? plain.data : "", plain.len, &terms);
+    size_t *shift = NULL;
+    int rc = 0;
+    if (draft->ends) {
+        rc = dg_part_word_pairs(j, p, plain->data, plain->len, 0, &pairs, err);
+        shift = dg_arena_array(&j->arena, plain->len + 1, sizeof *shift);
+    }
     struct dg_decoration d = {.text = p->shown,
         .len = p->shown_len,
         .marks = p->marks,
         .n = p->n_marks,
-        .answer = plain.data ? plain.data : "",
-        .answer_len = plain.len,
+        .answer = plain->data,
+        .answer_len = plain->len,
         .pairs = pairs.list,
         .n_pairs = pairs.n,
-        .kept = terms.at,
-        .n_kept = terms.n,
+        .kept = draft->terms.at,
+        .n_kept = draft->terms.n,
         .given = dg_part_prefix(j, p)->len,
         .encoding = p->encoding};
-    if (!rc)
-        rc = mark_bytes(j, p, (uint32_t)(h - p->hyps), changed, &d, err);
-    if (!rc && (plain.failed || (aligned && !shift) || !dg_decorate(&d, &j->arena, out, shift)))
+    if (!rc) {
+        const bool changed = !same_words(plain->data, plain->len, p->shown, p->shown_len);
+        rc = mark_bytes(j, p, rank, changed, &d, err);
+    }
+    if (!rc && ((draft->ends && !shift) || !dg_decorate(&d, &j->arena, out, shift)))
         rc = DG_JOB_NO_MEMORY(err);
-    for (uint32_t i = 0; !rc && aligned && i < p->n_ends; i++)
-        p->ends[i] = base + shift[p->ends[i]];
-    dg_buffer_deinit(&plain);
+    for (size_t i = 0; !rc && i < draft->n_ends; i++)
+        draft->ends[i] = shift[draft->ends[i]];
     return rc;
 }
 
 int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
     struct dg_buffer *out, struct dg_error *err)
 {
-    return p->n_marks || p->encoding ? add_decorated(j, p, h, out, err)
-                                     : add_text(j, p, h, out, err);
+    struct dg_draft d;
+    const size_t base = out->len;
+    int rc = make_draft(j, p, h, &d, err);
+    if (!rc && (p->n_marks || p->encoding))
+        rc = decorate(j, p, (uint32_t)(h - p->hyps), &d, out, err);
+    else if (!rc)
+        dg_buffer_add(out, d.text.data, d.text.len);
+    for (size_t i = 0; i < d.n_ends; i++)
+        d.ends[i] += base;
+    dg_buffer_deinit(&d.text);
+    return rc;
 }
 
 static void add_tokens(

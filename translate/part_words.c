@@ -5,6 +5,7 @@
 #include "text/protected/foreign.h"
 #include "text/numbers/number_sign.h"
 #include "translate/copied.h"
+#include "translate/draft.h"
 #include "translate/terms.h"
 
 #include <string.h>
@@ -62,28 +63,24 @@ bool dg_part_looks_foreign(const struct dg_job *j, const struct dg_part *p)
     return foreign;
 }
 
-/* Append the answer s[n] with blanks in place of its glossary terms. */
-static void add_own(const struct dg_part *p, const char *s, size_t n, struct dg_buffer *out)
+/* Append the answer with blanks in place of its glossary terms. */
+static void add_own(const struct dg_draft *d, struct dg_buffer *out)
 {
-    struct dg_term_places terms;
-    dg_part_place_terms(p, s, n, &terms);
-    dg_buffer_add(out, s, n);
-    for (size_t i = 0; i < terms.n && !out->failed; i++)
-        memset(out->data + terms.at[i].begin, ' ', terms.at[i].end - terms.at[i].begin);
+    dg_buffer_add(out, d->text.data, d->text.len);
+    for (size_t i = 0; i < d->terms.n && !out->failed; i++)
+        memset(out->data + d->terms.at[i].begin, ' ', d->terms.at[i].end - d->terms.at[i].begin);
 }
 
-bool dg_part_has_copied(const struct dg_job *j, const struct dg_part *p, const char *s, size_t n)
+bool dg_part_has_copied(
+    const struct dg_job *j, const struct dg_part *p, const struct dg_draft *answer)
 {
     struct words w;
     struct dg_buffer own;
-    if (!n)
-        return false;
     words_open(j, p, &w);
     dg_buffer_init(&own);
-    if (p->n_wanted)
-        add_own(p, s, n, &own);
-    const bool copied = !own.failed && dg_copied_word(j->language, j->target_language, w.s, w.n,
-                                           p->n_wanted ? own.data : s, n);
+    add_own(answer, &own);
+    const bool copied =
+        !own.failed && dg_copied_word(answer->source, answer->target, w.s, w.n, own.data, own.len);
     dg_buffer_deinit(&own);
     words_close(&w);
     return copied;
@@ -94,7 +91,7 @@ bool dg_part_has_lost(const struct dg_job *j, const struct dg_part *p, const cha
     struct dg_glossary_match terms[DG_MAX_TERMS];
     struct dg_buffer own;
     size_t found = 0;
-    if (p->n_wanted && p->shown)
+    if (p->wanted.n && p->shown)
         found = dg_glossary_find(dg_job_glossary(j), p->shown, p->shown_len, terms, DG_MAX_TERMS);
     dg_buffer_init(&own);
     dg_buffer_add(&own, j->text + p->begin, p->end - p->begin);

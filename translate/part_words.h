@@ -7,14 +7,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct dg_draft;
 struct dg_job;
 struct dg_part;
 
 /* True if p's words are clearly in another language than the source's. */
 bool dg_part_looks_foreign(const struct dg_job *j, const struct dg_part *p);
-/* True if p's answer s[n], before its marks are put back, has one of p's words untranslated,
- * outside glossary terms. */
-bool dg_part_has_copied(const struct dg_job *j, const struct dg_part *p, const char *s, size_t n);
+/* True if p's answer, whose terms were looked for, has one of p's words untranslated outside
+ * them. */
+bool dg_part_has_copied(
+    const struct dg_job *j, const struct dg_part *p, const struct dg_draft *answer);
 /* True if p's answer s[n], with its marks, lacks a foreign letter or a sign of p outside glossary
  * terms (dg_foreign_lost, dg_number_sign_lost). */
 bool dg_part_has_lost(const struct dg_job *j, const struct dg_part *p, const char *s, size_t n);

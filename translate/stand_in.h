@@ -4,7 +4,6 @@
 #ifndef DG_TRANSLATE_STAND_IN_H
 #define DG_TRANSLATE_STAND_IN_H
 
-#include "base/buffer.h"
 #include "base/error.h"
 
 #include <stdbool.h>
@@ -21,6 +20,7 @@ struct dg_stand_in {
     int32_t source, target;
 };
 
+struct dg_draft;
 struct dg_job;
 struct dg_part;
 struct dg_token;
@@ -47,9 +47,8 @@ size_t dg_stand_in_find(const struct dg_part *p, const char *text, size_t n, str
 const char *dg_stand_in_name_of(
     const struct dg_translator *t, const struct dg_part *p, int32_t id, uint64_t *said);
 
-/* Keep one occurrence of each stand-in in `text` from byte `from` on: removes repetitions, and
- * letters attached to the stand-in. Shifts ends[n]. */
-void dg_stand_in_clean(
-    const struct dg_part *p, struct dg_buffer *text, size_t from, size_t *ends, size_t n);
+/* Keep one occurrence of each stand-in in the draft of p's answer: removes repetitions, and letters
+ * attached to the stand-in. */
+void dg_stand_in_clean(const struct dg_part *p, struct dg_draft *d);
 
 #endif

@@ -2,26 +2,19 @@
  * thread at a time per job. */
 #include "translate/stand_in.h"
 
+#include "translate/draft.h"
 #include "translate/job_internal.h"
-#include "translate/terms.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* Remove bytes begin .. end of the text, and a space before them if no word follows directly;
- * shifts ends[n]. */
-static void cut(
-    struct dg_buffer *text, size_t from, size_t begin, size_t end, size_t *ends, size_t n)
+/* Remove bytes begin .. end of the text, and a space before them if no word follows directly. */
+static void cut(struct dg_draft *d, size_t begin, size_t end)
 {
-    if (begin > from && text->data[begin - 1] == ' ' &&
-        (end == text->len || !isalnum((unsigned char)text->data[end])))
+    const char *const s = d->text.data;
+    if (begin > 0 && s[begin - 1] == ' ' && (end == d->text.len || !isalnum((unsigned char)s[end])))
         begin--;
-    memmove(text->data + begin, text->data + end, text->len - end);
-    text->len -= end - begin;
-    text->data[text->len] = '\0';
-    for (size_t i = 0; i < n; i++)
-        if (ends[i] > begin)
-            ends[i] = ends[i] > end ? ends[i] - (end - begin) : begin;
+    dg_draft_splice(d, begin, end, "", 0);
 }
 
 /* Position of the next occurrence of name[len] from byte `at` on; text->len if there is none. */
@@ -31,34 +24,35 @@ static size_t find(const struct dg_buffer *text, size_t at, const char *name, si
     return found ? (size_t)(found - text->data) : text->len;
 }
 
-static bool is_word(const struct dg_buffer *text, size_t from, size_t begin, size_t end)
+static bool is_word(const struct dg_buffer *text, size_t begin, size_t end)
 {
-    return (begin == from || !isalnum((unsigned char)text->data[begin - 1])) &&
+    return (begin == 0 || !isalnum((unsigned char)text->data[begin - 1])) &&
            (end == text->len || !isalnum((unsigned char)text->data[end]));
 }
 
 /* Keep the first whole-word occurrence of the name and remove the others. If there is none, keep
  * the first word that begins with it, without the letters attached ("XX1s"). */
-static void keep_one(struct dg_buffer *text, size_t from, const char *name, size_t *ends, size_t n)
+static void keep_one(struct dg_draft *d, const char *name)
 {
+    const struct dg_buffer *text = &d->text;
     const size_t len = strlen(name);
     bool kept = false;
-    for (size_t at = from; (at = find(text, at, name, len)) < text->len;) {
-        const bool word = is_word(text, from, at, at + len);
+    for (size_t at = 0; (at = find(text, at, name, len)) < text->len;) {
+        const bool word = is_word(text, at, at + len);
         if (word && kept)
-            cut(text, from, at, at + len, ends, n);
+            cut(d, at, at + len);
         else
             at += len;
         kept = kept || word;
     }
-    const size_t at = kept ? text->len : find(text, from, name, len);
+    const size_t at = kept ? text->len : find(text, 0, name, len);
     size_t end = at + len;
-    if (at == text->len || (at > from && isalnum((unsigned char)text->data[at - 1])))
+    if (at == text->len || (at > 0 && isalnum((unsigned char)text->data[at - 1])))
         return;
     while (end < text->len && isalpha((unsigned char)text->data[end]))
         end++;
-    if (end > at + len && is_word(text, from, at, end))
-        cut(text, from, at + len, end, ends, n);
+    if (end > at + len && is_word(text, at, end))
+        cut(d, at + len, end);
 }
 
 /* True if the sentence has the word s[n]; "X2" is none in "XX2". */
@@ -93,29 +87,27 @@ static bool is_garbled(const struct dg_part *p, const char *s, size_t n)
 
 /* Remove the remains of garbled names, which no glossary term has: layout/ places those spans
  * elsewhere. */
-static void drop_garbled(
-    const struct dg_part *p, struct dg_buffer *text, size_t from, size_t *ends, size_t n)
+static void drop_garbled(const struct dg_part *p, struct dg_draft *d)
 {
-    struct dg_term_places terms;
-    dg_part_place_terms(p, text->data + from, text->len - from, &terms);
-    for (size_t at = from, end; at < text->len; at = end) {
+    const struct dg_buffer *text = &d->text;
+    dg_draft_find_terms(d);
+    for (size_t at = 0, end; at < text->len; at = end) {
         for (end = at; end < text->len && isalnum((unsigned char)text->data[end]);)
             end++;
         if (end > at && is_garbled(p, text->data + at, end - at) &&
-            !dg_term_places_touch(&terms, text->len - from, at - from, end - from)) {
-            cut(text, from, at, end, ends, n);
-            end = at > from ? at - 1 : at; /* a space before it went, too */
+            !dg_draft_has_term(d, at, end)) {
+            cut(d, at, end);
+            end = at > 0 ? at - 1 : at; /* a space before it went, too */
         }
         while (end < text->len && !isalnum((unsigned char)text->data[end]))
             end++;
     }
 }
 
-void dg_stand_in_clean(
-    const struct dg_part *p, struct dg_buffer *text, size_t from, size_t *ends, size_t n)
+void dg_stand_in_clean(const struct dg_part *p, struct dg_draft *d)
 {
-    for (size_t i = 0; i < p->n_stand_ins && text->len > from; i++)
-        keep_one(text, from, p->stand_ins[i].name, ends, n);
-    if (p->n_stand_ins && p->stand_ins[0].source < 0 && text->len > from)
-        drop_garbled(p, text, from, ends, n);
+    for (size_t i = 0; i < p->n_stand_ins; i++)
+        keep_one(d, p->stand_ins[i].name);
+    if (p->n_stand_ins && p->stand_ins[0].source < 0)
+        drop_garbled(p, d);
 }

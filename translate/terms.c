@@ -278,13 +278,13 @@ static int make_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err)
         return rc;
     *m.terms = (struct dg_terms){0};
     dg_buffer_init(&m.ids);
-    for (size_t i = 0; i < p->n_wanted && !rc; i++) {
+    for (size_t i = 0; i < p->wanted.n && !rc; i++) {
         bool added;
-        rc = add_term(&m, &p->wanted[i], &added, err);
+        rc = add_term(&m, &p->wanted.list[i], &added, err);
         if (!added)
             p->flags |= DG_FLAG_GLOSSARY_MISSED;
         else
-            m.sources[m.terms->n - 1] = source_of(p, &p->wanted[i]);
+            m.sources[m.terms->n - 1] = source_of(p, &p->wanted.list[i]);
     }
     if (!rc && m.ids.failed)
         rc = DG_JOB_NO_MEMORY(err);
@@ -323,8 +323,7 @@ int dg_part_find_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err
     if (!wanted)
         return DG_JOB_NO_MEMORY(err);
     memcpy(wanted, found, n * sizeof *wanted);
-    p->wanted = wanted;
-    p->n_wanted = n;
+    p->wanted = (struct dg_wanted_terms){wanted, n, p->capitals};
     return make_terms(j, p, err);
 }
 
@@ -341,60 +340,4 @@ void dg_part_widen(const struct dg_job *j, const struct dg_part *p, struct dg_se
         s->penalty_cap = PAID_LENGTH;
     if (!s->no_repeat_ngram)
         s->no_repeat_ngram = dg_loop_free_order(p->ids, p->n_ids);
-}
-
-/* The term's next occurrence in s[n] from byte `from` on; end 0: none. Letter case must match,
- * except where the sentence is in capitals or the term begins the answer. */
-static struct dg_span find_term(const struct dg_part *p, const struct dg_glossary_match *match,
-    const char *s, size_t n, size_t from)
-{
-    const char *term = match->target;
-    const size_t m = match->target_len;
-    struct dg_span at = {0};
-    at.end = dg_glossary_appears(s, n, from, term, m, p->capitals, &at.begin);
-    if (at.end || from)
-        return at;
-    at.end = dg_glossary_appears(s, n, 0, term, m, true, &at.begin);
-    return at.end <= dg_letter_case_first_letter(s, n) + m ? at : (struct dg_span){0};
-}
-
-/* The last of the terms before term i that have its target; i: there is none. */
-static size_t same_before(const struct dg_part *p, size_t i)
-{
-    for (size_t k = i; k-- > 0;)
-        if (p->wanted[k].target == p->wanted[i].target)
-            return k;
-    return i;
-}
-
-void dg_part_place_terms(
-    const struct dg_part *p, const char *s, size_t n, struct dg_term_places *out)
-{
-    out->n = p->n_wanted;
-    out->len = n;
-    for (size_t i = 0; i < p->n_wanted; i++) {
-        /* A term that is wanted several times must occur as often. */
-        const size_t k = same_before(p, i), from = k < i ? out->at[k].end : 0;
-        out->at[i] = (struct dg_span){0};
-        if (k == i || from)
-            out->at[i] = find_term(p, &p->wanted[i], s, n, from);
-    }
-}
-
-bool dg_term_places_touch(const struct dg_term_places *t, size_t n, size_t begin, size_t end)
-{
-    const size_t from = begin + t->len - n, to = end + t->len - n;
-    for (size_t i = 0; i < t->n; i++)
-        if (t->at[i].begin < to && t->at[i].end > from)
-            return true;
-    return false;
-}
-
-void dg_part_check_terms(struct dg_part *p, const char *s, size_t n)
-{
-    struct dg_term_places places;
-    dg_part_place_terms(p, s, n, &places);
-    for (size_t i = 0; i < places.n; i++)
-        if (!places.at[i].end)
-            p->flags |= DG_FLAG_GLOSSARY_MISSED;
 }

@@ -1,5 +1,5 @@
-/* Glossary terms of a sentence as pieces of the target vocabulary, which the search must produce,
- * and a check that an answer has them. Only translate/ includes this. One thread at a time per job.
+/* Glossary terms of a sentence as pieces of the target vocabulary, which the search must produce.
+ * Only translate/ includes this. One thread at a time per job.
  *
  * A term is written as in its entry; also with a capital where the answer begins, and in capitals
  * throughout where the sentence is. */
@@ -23,22 +23,5 @@ void dg_part_widen(const struct dg_job *j, const struct dg_part *p, struct dg_se
 /* Find the terms in p's text, outside its protected spans, and set p->terms for the search. Sets
  * DG_FLAG_GLOSSARY_MISSED for terms that the vocabulary cannot write or that find no room. */
 int dg_part_find_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err);
-
-/* Where an answer of `len` bytes has its terms: [n] in the order of p->wanted, end 0 for a term
- * that it lacks. */
-struct dg_term_places {
-    struct dg_span at[DG_MAX_TERMS + 1];
-    size_t n, len;
-};
-
-/* Find the terms of p in its answer s[n], before the marks are put back. */
-void dg_part_place_terms(
-    const struct dg_part *p, const char *s, size_t n, struct dg_term_places *out);
-/* True if bytes begin .. end of the answer overlap a term. The answer has n bytes by now: what is
- * before `begin` may have been changed since the terms were found. */
-bool dg_term_places_touch(const struct dg_term_places *t, size_t n, size_t begin, size_t end);
-/* Set DG_FLAG_GLOSSARY_MISSED if p's answer s[n], before its marks are put back, lacks one of the
- * terms. */
-void dg_part_check_terms(struct dg_part *p, const char *s, size_t n);
 
 #endif

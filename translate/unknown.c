@@ -9,15 +9,15 @@ static bool is_blank(char c)
 }
 
 /* Append token `src` of `text` in place of an unknown token, spaced as in `text`. */
-static void copy_token(const char *text, const struct dg_token *src, struct dg_buffer *out,
-    size_t from, bool blank_follows)
+static void copy_token(
+    const char *text, const struct dg_token *src, struct dg_buffer *out, bool blank_follows)
 {
     size_t begin = src->begin, end = src->end;
     while (begin < end && is_blank(text[begin]))
         begin++;
     bool before = begin > 0 && is_blank(text[begin - 1]);
     bool after = is_blank(text[end]);
-    if (before && out->len > from && !is_blank(out->data[out->len - 1]))
+    if (before && out->len > 0 && !is_blank(out->data[out->len - 1]))
         dg_buffer_add(out, " ", 1);
     dg_buffer_add(out, text + begin, end - begin);
     if (after && !blank_follows)
@@ -69,7 +69,7 @@ bool dg_part_fill_unknown(const struct dg_job *j, struct dg_part *p, const struc
     const size_t len = d->len;
     const struct dg_token *spans = d->spans;
     int32_t unk = dg_tokenizer_unk(j->t->target), source_unk = dg_tokenizer_unk(j->t->source);
-    size_t at = 0, next = 0, from = out->len;
+    size_t at = 0, next = 0;
     bool any = false;
     uint64_t said = 0;
     const struct dg_prefix *prefix = dg_part_prefix(j, p);
@@ -98,8 +98,8 @@ bool dg_part_fill_unknown(const struct dg_job *j, struct dg_part *p, const struc
             while (at < len && is_blank(text[at]) && end > begin && is_blank(text[end - 1]))
                 at++;
             copy_token(
-                given ? prefix->text : p->text, source, out, from, at >= len || is_blank(text[at]));
-        } else if (at < len && !is_blank(text[at]) && out->len > from &&
+                given ? prefix->text : p->text, source, out, at >= len || is_blank(text[at]));
+        } else if (at < len && !is_blank(text[at]) && out->len > 0 &&
                    !is_blank(out->data[out->len - 1])) {
             dg_buffer_add(out, " ", 1);
         }

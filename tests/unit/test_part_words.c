@@ -1,6 +1,7 @@
 /* translate/part_words.h: which words of a sentence tell its language, and which of an answer are
  * copied. */
 #include "translate/part_words.h"
+#include "translate/draft.h"
 #include "translate/job_internal.h"
 
 #include <setjmp.h>
@@ -76,9 +77,13 @@ static bool has_copied(const char *text, const char *span, const char *answer, c
     struct sentence s;
     const struct dg_glossary_match wanted = {.target = term, .target_len = term ? strlen(term) : 0};
     make(&s, "en", text, span);
-    s.part.wanted = &wanted;
-    s.part.n_wanted = term != NULL;
-    return dg_part_has_copied(&s.job, &s.part, answer, strlen(answer));
+    s.part.wanted = (struct dg_wanted_terms){.list = &wanted, .n = term != NULL};
+    struct dg_draft d = {.source = "en", .target = s.job.target_language, .wanted = &s.part.wanted};
+    dg_buffer_adds(&d.text, answer);
+    dg_draft_find_terms(&d);
+    const bool copied = dg_part_has_copied(&s.job, &s.part, &d);
+    dg_buffer_deinit(&d.text);
+    return copied;
 }
 
 static void only_words_are_copied(void **state)

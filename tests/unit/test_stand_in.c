@@ -1,5 +1,6 @@
 /* translate/stand_in.h: words that replace protected spans, in the answer. */
 #include "translate/stand_in.h"
+#include "translate/draft.h"
 #include "translate/job_internal.h"
 
 #include <setjmp.h>
@@ -16,17 +17,14 @@ static struct dg_stand_in pieces[] = {{"⟨1⟩", 7, 8}, {"⟨2⟩", 9, 10}};
 static void expect(const char *text, const char *wanted)
 {
     const char shown[] = "See XX1 and XX2, or X9.";
-    struct dg_part p = {
+    const struct dg_part p = {
         .shown = shown, .shown_len = strlen(shown), .stand_ins = names, .n_stand_ins = 2};
-    struct dg_buffer b;
-    dg_buffer_init(&b);
-    dg_buffer_adds(&b, "XX1 XX1 ");
-    const size_t from = b.len;
-    dg_buffer_adds(&b, text);
-    dg_stand_in_clean(&p, &b, from, NULL, 0);
-    assert_string_equal(b.data + from, wanted);
-    assert_int_equal(b.len, from + strlen(wanted));
-    dg_buffer_deinit(&b);
+    struct dg_draft d = {.wanted = &p.wanted};
+    dg_buffer_adds(&d.text, text);
+    dg_stand_in_clean(&p, &d);
+    assert_string_equal(d.text.data, wanted);
+    assert_int_equal(d.text.len, strlen(wanted));
+    dg_buffer_deinit(&d.text);
 }
 
 static void one_of_each(void **state)
@@ -52,35 +50,32 @@ static void words_of_terms_stay(void **state)
 {
     (void)state;
     const struct dg_glossary_match terms[] = {{.target = "BMW X3", .target_len = 6}};
-    struct dg_part p = {.shown = "XX1",
+    const struct dg_part p = {.shown = "XX1",
         .shown_len = 3,
         .stand_ins = names,
         .n_stand_ins = 1,
-        .wanted = terms,
-        .n_wanted = 1};
-    struct dg_buffer b;
-    dg_buffer_init(&b);
-    dg_buffer_adds(&b, "Der X3 X1X1 XX1 XX1 BMW X3, X3");
-    dg_stand_in_clean(&p, &b, 0, NULL, 0);
-    assert_string_equal(b.data, "Der XX1 BMW X3,");
-    dg_buffer_deinit(&b);
+        .wanted = {.list = terms, .n = 1}};
+    struct dg_draft d = {.wanted = &p.wanted};
+    dg_buffer_adds(&d.text, "Der X3 X1X1 XX1 XX1 BMW X3, X3");
+    dg_stand_in_clean(&p, &d);
+    assert_string_equal(d.text.data, "Der XX1 BMW X3,");
+    dg_buffer_deinit(&d.text);
 }
 
 /* "Siehe", "XX1", "XX1", "." */
 static void ends_move(void **state)
 {
     (void)state;
-    struct dg_part p = {.shown = "", .stand_ins = names, .n_stand_ins = 1};
+    const struct dg_part p = {.shown = "", .stand_ins = names, .n_stand_ins = 1};
     size_t ends[4] = {5, 9, 13, 14};
-    struct dg_buffer b;
-    dg_buffer_init(&b);
-    dg_buffer_adds(&b, "Siehe XX1 XX1.");
-    dg_stand_in_clean(&p, &b, 0, ends, 4);
-    assert_string_equal(b.data, "Siehe XX1.");
+    struct dg_draft d = {.ends = ends, .n_ends = 4, .wanted = &p.wanted};
+    dg_buffer_adds(&d.text, "Siehe XX1 XX1.");
+    dg_stand_in_clean(&p, &d);
+    assert_string_equal(d.text.data, "Siehe XX1.");
     assert_int_equal(ends[1], 9);
     assert_int_equal(ends[2], 9);
     assert_int_equal(ends[3], 10);
-    dg_buffer_deinit(&b);
+    dg_buffer_deinit(&d.text);
 }
 
 static void pieces_say_names_once(void **state)

@@ -1,4 +1,5 @@
-#include "translate/stray.h"
+/* translate/draft.h: characters of an answer that mean nothing. */
+#include "translate/draft.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,15 +11,13 @@
 
 static void expect(const char *source, const char *prefix, const char *text, const char *wanted)
 {
-    struct dg_buffer b;
-    dg_buffer_init(&b);
-    dg_buffer_adds(&b, "Before. ");
-    dg_buffer_adds(&b, text);
-    bool any = dg_stray_drop((const char *const[2]){source, prefix}, &b, 8, NULL, 0);
+    struct dg_draft d = {.sentence = source};
+    dg_buffer_adds(&d.text, text);
+    bool any = dg_draft_drop_stray(&d, prefix);
     assert_int_equal(any, strcmp(text, wanted) != 0);
-    assert_string_equal(b.data + 8, wanted);
-    assert_int_equal(b.len, 8 + strlen(wanted));
-    dg_buffer_deinit(&b);
+    assert_string_equal(d.text.data, wanted);
+    assert_int_equal(d.text.len, strlen(wanted));
+    dg_buffer_deinit(&d.text);
 }
 
 static void drops(void **state)
@@ -59,17 +58,16 @@ static void keeps_what_the_source_or_the_prefix_has(void **state)
 static void ends_move(void **state)
 {
     (void)state;
-    struct dg_buffer b;
     size_t ends[4] = {4, 7, 9, 10};
-    dg_buffer_init(&b);
-    dg_buffer_adds(&b, "..ab\xEF\xBF\xBD cd");
-    assert_true(dg_stray_drop((const char *const[2]){"", NULL}, &b, 2, ends, 4));
-    assert_string_equal(b.data, "..ab cd");
+    struct dg_draft d = {.sentence = "", .ends = ends, .n_ends = 4};
+    dg_buffer_adds(&d.text, "..ab\xEF\xBF\xBD cd");
+    assert_true(dg_draft_drop_stray(&d, NULL));
+    assert_string_equal(d.text.data, "..ab cd");
     assert_int_equal(ends[0], 4);
     assert_int_equal(ends[1], 4);
     assert_int_equal(ends[2], 6);
     assert_int_equal(ends[3], 7);
-    dg_buffer_deinit(&b);
+    dg_buffer_deinit(&d.text);
 }
 
 int main(void)

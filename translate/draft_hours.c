@@ -1,10 +1,7 @@
-#include "translate/part_hours.h"
+#include "translate/draft.h"
 
 #include "text/numbers/hours.h"
 #include "text/scan.h"
-#include "translate/job_internal.h"
-#include "translate/part_numbers.h"
-#include "translate/terms.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -107,20 +104,16 @@ static bool find_minutes(const struct dg_hours_text *sentence, const struct dg_h
     return found && !has_number(answer, out->minutes, sizeof out->minutes, x->begin, x->number_end);
 }
 
-/* An answer's text from byte `from` on, with its tokens' ends. */
+/* The answer, and its text as it was when its next hour was read. */
 struct answer {
+    struct dg_draft *draft;
     struct dg_hours_text side;
-    struct dg_buffer *text;
-    size_t from;
-    /* [n] */
-    size_t *ends, n;
 };
 
 /* Writes s in place of bytes begin .. end of the answer, and sets *next to the byte after it. */
 static void splice(struct answer *a, size_t begin, size_t end, const char *s, size_t *next)
 {
-    dg_part_splice(
-        a->text, (size_t[2]){a->from + begin, a->from + end}, s, strlen(s), a->ends, a->n);
+    dg_draft_splice(a->draft, begin, end, s, strlen(s));
     *next = begin + strlen(s);
 }
 
@@ -159,7 +152,7 @@ static void correct(struct answer *a, struct dg_hour *x, int day)
     const int half = day % HALF ? day % HALF : HALF;
     snprintf(written, sizeof written, "%d", english ? half : day);
     if (english) { /* "a.m.", "P.M." */
-        char *sign = a->text->data + a->from + x->sign;
+        char *sign = a->draft->text.data + x->sign;
         const char said = day % DAY < HALF ? 'a' : 'p';
         *sign = isupper((unsigned char)*sign) ? (char)toupper((unsigned char)said) : said;
     }
@@ -204,24 +197,21 @@ static bool has_daytime(const struct dg_hours_text *t)
     return t->language != DG_HOURS_ENGLISH && dg_clock_has_daytime(t->s, t->n);
 }
 
-void dg_part_write_hours(const struct dg_job *j, const struct dg_part *p, struct dg_buffer *text,
-    size_t from, size_t *ends, size_t n)
+void dg_draft_write_hours(struct dg_draft *d)
 {
-    struct dg_hours_text sentence = {.s = p->text};
-    struct answer a = {.text = text, .from = from, .ends = ends, .n = n};
-    struct dg_term_places terms;
+    struct dg_hours_text sentence = {.s = d->sentence, .n = strlen(d->sentence)};
+    struct answer a = {.draft = d};
     struct dg_hour x;
-    if (!p->text || text->len == from || !dg_hours_find_language(j->language, &sentence.language) ||
-        !dg_hours_find_language(j->target_language, &a.side.language))
+    if (!dg_hours_find_language(d->source, &sentence.language) ||
+        !dg_hours_find_language(d->target, &a.side.language))
         return;
-    sentence.n = strlen(p->text);
-    dg_part_place_terms(p, text->data + from, text->len - from, &terms);
+    dg_draft_find_terms(d);
     for (size_t at = 0;; at = x.end) {
-        a.side.s = text->data + from;
-        a.side.n = text->len - from;
-        if (text->failed || !dg_hours_next(&a.side, at, &x))
+        a.side.s = d->text.data;
+        a.side.n = d->text.len;
+        if (d->text.failed || !dg_hours_next(&a.side, at, &x))
             return;
-        if (dg_term_places_touch(&terms, a.side.n, x.begin, x.sign_end))
+        if (dg_draft_has_term(d, x.begin, x.sign_end))
             continue;
         const bool copied = a.side.language != DG_HOURS_ENGLISH && x.kind == DG_HOUR_SIGNED &&
                             x.clock != DG_CLOCK_DAY;

@@ -1,6 +1,5 @@
-/* translate/part_numbers.h: an English sentence's numbers in its answer. */
-#include "translate/part_numbers.h"
-#include "translate/job_internal.h"
+/* translate/draft.h: an English sentence's numbers in its answer. */
+#include "translate/draft.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,23 +11,24 @@
 
 static const char source[] = "A band of 2.4 GHz, 2.4 metres, 1,500 metres, 35 m, 3.5 kg.";
 
-/* Checks what becomes of an answer that follows an earlier one, with glossary terms[n]. */
+/* Checks what becomes of an answer with glossary terms[n]. */
 static void expect(const char *language, const char *answer, const char *wanted,
     const struct dg_glossary_match *terms, size_t n)
 {
-    const struct dg_job job = {.language = "en", .target_language = language};
-    const struct dg_part p = {.text = source, .wanted = terms, .n_wanted = n};
-    struct dg_buffer b;
-    dg_buffer_init(&b);
-    dg_buffer_adds(&b, "Bis zu 2.4 Meter. ");
-    const size_t from = b.len;
-    size_t ends[2] = {from + 1, from + strlen(answer)};
-    dg_buffer_adds(&b, answer);
-    dg_part_write_numbers(&job, &p, &b, from, ends, 2);
-    assert_string_equal(b.data ? b.data + from : "", wanted);
-    assert_int_equal(ends[0], from + 1);
-    assert_int_equal(ends[1], b.len);
-    dg_buffer_deinit(&b);
+    const struct dg_wanted_terms wanted_terms = {.list = terms, .n = n};
+    size_t ends[2] = {1, strlen(answer)};
+    struct dg_draft d = {.ends = ends,
+        .n_ends = 2,
+        .sentence = source,
+        .source = "en",
+        .target = language,
+        .wanted = &wanted_terms};
+    dg_buffer_adds(&d.text, answer);
+    dg_draft_write_numbers(&d);
+    assert_string_equal(d.text.data, wanted);
+    assert_int_equal(ends[0], 1);
+    assert_int_equal(ends[1], d.text.len);
+    dg_buffer_deinit(&d.text);
 }
 
 static void quantities_get_the_targets_notation(void **state)
@@ -56,14 +56,14 @@ static void glossary_terms_stay(void **state)
 static void units_keep_their_case(void **state)
 {
     (void)state;
-    const struct dg_part p = {.text = "Take 20 mg and 2.5 lbs, 3mW, 5 MW, 7 cats at 3 PM, XX1 G."};
-    struct dg_buffer b;
-    dg_buffer_init(&b);
-    dg_buffer_adds(&b, "1 MG. 20 Mg, 2,5 Lbs, 3 MW, 5MW, 7 Cats um 3 pm, Mg 4 MG, XX1 g 5 g");
-    dg_part_write_units(&p, &b, strlen("1 MG."));
+    const struct dg_wanted_terms none = {0};
+    struct dg_draft d = {
+        .sentence = "Take 20 mg and 2.5 lbs, 3mW, 5 MW, 7 cats at 3 PM, XX1 G.", .wanted = &none};
+    dg_buffer_adds(&d.text, "20 Mg, 2,5 Lbs, 3 MW, 5MW, 7 Cats um 3 pm, Mg 4 MG, XX1 g 5 g");
+    dg_draft_write_units(&d);
     assert_string_equal(
-        b.data, "1 MG. 20 mg, 2,5 lbs, 3 MW, 5MW, 7 Cats um 3 pm, Mg 4 mg, XX1 g 5 g");
-    dg_buffer_deinit(&b);
+        d.text.data, "20 mg, 2,5 lbs, 3 MW, 5MW, 7 Cats um 3 pm, Mg 4 mg, XX1 g 5 g");
+    dg_buffer_deinit(&d.text);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-#include "translate/stray.h"
+#include "translate/draft.h"
 
 #include "text/scan.h"
 
@@ -23,25 +23,25 @@ static bool has(const char *s, const char *what, size_t n)
     return s && memmem(s, strlen(s), what, n);
 }
 
-bool dg_stray_drop(
-    const char *const allowed[2], struct dg_buffer *text, size_t from, size_t *ends, size_t n)
+bool dg_draft_drop_stray(struct dg_draft *d, const char *prefix)
 {
+    struct dg_buffer *text = &d->text;
     char *s = text->data;
-    size_t to = from, next = 0, bytes;
+    size_t to = 0, next = 0, bytes;
     bool any = false;
-    for (size_t at = from; at < text->len; at += bytes) {
+    for (size_t at = 0; at < text->len; at += bytes) {
         /* Tokens that end here end at the current end of the kept text. */
-        while (next < n && ends[next] <= at)
-            ends[next++] = to;
+        while (next < d->n_ends && d->ends[next] <= at)
+            d->ends[next++] = to;
         size_t after = at, before = to;
         const int32_t c = dg_scan_next(s, text->len, &after);
         bytes = after - at;
         const bool joins =
-            is_joiner(c) && to > from &&
-            dg_scan_joins(dg_scan_prev(s, from, &before), dg_scan_peek(s, after, text->len));
-        bool blank_before = to == from || s[to - 1] == ' ';
-        if (is_stray(c) && !joins && !has(allowed[0], s + at, bytes) &&
-            !has(allowed[1], s + at, bytes)) {
+            is_joiner(c) && to > 0 &&
+            dg_scan_joins(dg_scan_prev(s, 0, &before), dg_scan_peek(s, after, text->len));
+        bool blank_before = to == 0 || s[to - 1] == ' ';
+        if (is_stray(c) && !joins && !has(d->sentence, s + at, bytes) &&
+            !has(prefix, s + at, bytes)) {
             any = true;
             /* Removing it from "ist � hier" would leave two blanks, and from "� hier" a leading
              * one. */
@@ -54,8 +54,8 @@ bool dg_stray_drop(
     }
     if (!any)
         return false;
-    while (next < n)
-        ends[next++] = to;
+    while (next < d->n_ends)
+        d->ends[next++] = to;
     text->len = to;
     s[to] = '\0';
     return true;

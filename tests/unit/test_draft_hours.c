@@ -1,6 +1,5 @@
-/* translate/part_hours.h: hours of an answer that are twelve hours off. */
-#include "translate/part_hours.h"
-#include "translate/job_internal.h"
+/* translate/draft.h: hours of an answer that are twelve hours off. */
+#include "translate/draft.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,19 +12,20 @@
 static void expect(
     const char *const languages[2], const char *sentence, const char *answer, const char *wanted)
 {
-    const struct dg_job job = {.language = languages[0], .target_language = languages[1]};
-    const struct dg_part p = {.text = sentence};
-    struct dg_buffer b;
-    dg_buffer_init(&b);
-    dg_buffer_adds(&b, "Um 21:30 Uhr, 9 p.m. ");
-    const size_t from = b.len;
-    size_t ends[2] = {from + 1, from + strlen(answer)};
-    dg_buffer_adds(&b, answer);
-    dg_part_write_hours(&job, &p, &b, from, ends, 2);
-    assert_string_equal(b.data + from, wanted);
-    assert_int_equal(ends[0], from + 1);
-    assert_int_equal(ends[1], b.len);
-    dg_buffer_deinit(&b);
+    const struct dg_wanted_terms none = {0};
+    size_t ends[2] = {1, strlen(answer)};
+    struct dg_draft d = {.ends = ends,
+        .n_ends = 2,
+        .sentence = sentence,
+        .source = languages[0],
+        .target = languages[1],
+        .wanted = &none};
+    dg_buffer_adds(&d.text, answer);
+    dg_draft_write_hours(&d);
+    assert_string_equal(d.text.data, wanted);
+    assert_int_equal(ends[0], 1);
+    assert_int_equal(ends[1], d.text.len);
+    dg_buffer_deinit(&d.text);
 }
 
 static void to_24_hours(void **state)

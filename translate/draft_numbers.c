@@ -1,8 +1,7 @@
-#include "translate/part_numbers.h"
+#include "translate/draft.h"
 
 #include "text/numbers/number_style.h"
 #include "text/scan.h"
-#include "translate/terms.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -54,57 +53,38 @@ static bool find_meant(const struct dg_number_styles *styles, const char *s, siz
     return found;
 }
 
-void dg_part_splice(struct dg_buffer *text, const size_t at[2], const char *s, size_t n,
-    size_t *ends, size_t n_ends)
-{
-    const size_t begin = at[0], end = at[1], tail = text->len - end;
-    if (n > end - begin) /* make room for the longer text */
-        dg_buffer_add(text, s, n - (end - begin));
-    if (text->failed)
-        return;
-    memmove(text->data + begin + n, text->data + end, tail);
-    memcpy(text->data + begin, s, n);
-    text->len = begin + n + tail;
-    text->data[text->len] = '\0';
-    for (size_t i = 0; i < n_ends; i++)
-        if (ends[i] > begin)
-            ends[i] = ends[i] > end ? ends[i] - end + begin + n : begin + n;
-}
-
-void dg_part_write_numbers(const struct dg_job *j, const struct dg_part *p, struct dg_buffer *text,
-    size_t from, size_t *ends, size_t n)
+void dg_draft_write_numbers(struct dg_draft *d)
 {
     struct dg_number_styles styles;
-    struct dg_term_places terms;
-    if (!p->text || !dg_number_styles_find(j->language, j->target_language, &styles) ||
-        text->len == from)
+    const struct dg_buffer *text = &d->text;
+    const size_t len = strlen(d->sentence);
+    if (!dg_number_styles_find(d->source, d->target, &styles))
         return;
-    const size_t len = strlen(p->text);
-    dg_part_place_terms(p, text->data + from, text->len - from, &terms);
-    for (size_t begin, end = from; !text->failed && end < text->len;) {
+    dg_draft_find_terms(d);
+    for (size_t begin, end = 0; !text->failed;) {
         struct dg_number x;
         char written[DG_NUMBER_BYTES];
         end = dg_number_next(text->data, text->len, end, &begin);
         if (!end)
             break;
-        if (!find_meant(&styles, p->text, len, text->data + begin, end - begin, &x) ||
-            dg_term_places_touch(&terms, text->len - from, begin - from, end - from))
+        if (!find_meant(&styles, d->sentence, len, text->data + begin, end - begin, &x) ||
+            dg_draft_has_term(d, begin, end))
             continue;
         const size_t bytes = dg_number_write(styles.target, &x, written);
-        dg_part_splice(text, (size_t[2]){begin, end}, written, bytes, ends, n);
+        dg_draft_splice(d, begin, end, written, bytes);
         end = begin + bytes;
     }
 }
 
 /* True if a number is before s[at], perhaps with blanks between: "20 ", not "XX1 ", a stand-in. */
-static bool follows_number(const char *s, size_t from, size_t at)
+static bool follows_number(const char *s, size_t at)
 {
-    const size_t end = dg_scan_trim_space(s, from, at);
+    const size_t end = dg_scan_trim_space(s, 0, at);
     size_t i = end;
-    while (i > from && (isdigit((unsigned char)s[i - 1]) || strchr(".,", s[i - 1])))
+    while (i > 0 && (isdigit((unsigned char)s[i - 1]) || strchr(".,", s[i - 1])))
         i--;
-    return end > from && isdigit((unsigned char)s[end - 1]) &&
-           (i == from || !isalpha((unsigned char)s[i - 1]));
+    return end > 0 && isdigit((unsigned char)s[end - 1]) &&
+           (i == 0 || !isalpha((unsigned char)s[i - 1]));
 }
 
 /* The end of the word at s[at] if it is a unit after a number, in its only right case; `at`: it is
@@ -122,7 +102,7 @@ static size_t unit_end(const char *s, size_t n, size_t at)
         return at;
     memcpy(word + 1, s + at, to - at);
     word[to - at + 1] = ' ';
-    return strstr(units, word) && follows_number(s, 0, at) ? to : at;
+    return strstr(units, word) && follows_number(s, at) ? to : at;
 }
 
 /* The unit of sentence s[n] that a[len] is in another case; NULL: there is none, or a[len] is one.
@@ -143,20 +123,19 @@ static const char *find_unit(const char *s, size_t n, const char *a, size_t len)
     return found;
 }
 
-void dg_part_write_units(const struct dg_part *p, struct dg_buffer *text, size_t from)
+void dg_draft_write_units(struct dg_draft *d)
 {
-    struct dg_term_places terms;
-    if (!p->text || text->len == from)
-        return;
-    dg_part_place_terms(p, text->data + from, text->len - from, &terms);
-    for (size_t at = from + 1, to; at < text->len; at = to) {
-        for (to = at; to < text->len && isalpha((unsigned char)text->data[to]);)
+    const char *const sentence = d->sentence;
+    char *const s = d->text.data;
+    dg_draft_find_terms(d);
+    for (size_t at = 1, to; at < d->text.len; at = to) {
+        for (to = at; to < d->text.len && isalpha((unsigned char)s[to]);)
             to++;
-        const char *unit = to > at && follows_number(text->data, from, at)
-                               ? find_unit(p->text, strlen(p->text), text->data + at, to - at)
+        const char *unit = to > at && follows_number(s, at)
+                               ? find_unit(sentence, strlen(sentence), s + at, to - at)
                                : NULL;
-        if (unit && !dg_term_places_touch(&terms, text->len - from, at - from, to - from))
-            memcpy(text->data + at, unit, to - at);
+        if (unit && !dg_draft_has_term(d, at, to))
+            memcpy(s + at, unit, to - at);
         to += to == at;
     }
 }
