@@ -10,7 +10,7 @@
 static bool needs_block(const struct dg_job *j, struct dg_part *p, const struct dg_hypothesis *h)
 {
     struct dg_loop loop;
-    if (p->block || j->forced || j->options.tokens || j->options.keep_loops ||
+    if (p->block || j->n_forced || j->options.tokens || j->options.keep_loops ||
         !dg_loop_in_answer(p->ids, p->n_ids, h->ids, h->n, &loop))
         return false;
     p->block = dg_loop_block_order(&loop);
@@ -22,7 +22,7 @@ static bool needs_block(const struct dg_job *j, struct dg_part *p, const struct 
  * answers can cause. The second round may then not end at once. */
 static bool needs_a_token(const struct dg_job *j, struct dg_part *p, const struct dg_hypothesis *h)
 {
-    if (p->not_empty || j->forced || j->options.tokens || j->options.keep_loops || h->n != 1 ||
+    if (p->not_empty || j->n_forced || j->options.tokens || j->options.keep_loops || h->n != 1 ||
         h->ids[0] != dg_model_config(j->t->model)->eos)
         return false;
     p->not_empty = true;
@@ -36,7 +36,7 @@ static int tell_impossible(const struct dg_job *j, const struct dg_part *p, stru
 {
     const struct dg_prefix *prefix = dg_part_prefix(j, p);
     const char *field = NULL;
-    if (j->forced)
+    if (j->n_forced)
         field = "translation";
     else if (prefix->n || prefix->len)
         field = "target_prefix";

@@ -109,28 +109,47 @@ struct dg_part *dg_part_new(struct dg_job *j, size_t begin, size_t end, struct d
     return p;
 }
 
-/* Encode a text of white-space-separated tokens: one part, whose ids are looked up. */
-static int encode_tokens(struct dg_job *j, struct dg_error *err)
+/* Look up the white-space-separated tokens s[n] in one side's vocabulary. */
+static int read_tokens(struct dg_job *j, const struct dg_tokenizer *tokenizer, const char *s,
+    size_t n, const char *field, struct dg_part *p, struct dg_error *err)
+{
+    char *copy = dg_arena_strndup(&j->arena, s, n), *save = NULL;
+    p->tokens = dg_arena_array(&j->arena, n / 2 + 1, sizeof *p->tokens);
+    if (!copy || !p->tokens)
+        return DG_JOB_NO_MEMORY(err);
+    p->text = s;
+    for (char *w = strtok_r(copy, DG_PIECE_GAPS, &save); w;
+         w = strtok_r(NULL, DG_PIECE_GAPS, &save)) {
+        const size_t begin = (size_t)(w - copy);
+        const int32_t id = dg_tokenizer_id(tokenizer, w);
+        if (id < 0)
+            return dg_error_field(err, DG_EINVAL, field,
+                "token \"%.60s\" is not in the %s vocabulary", w,
+                strcmp(field, "text") == 0 ? "source" : "target");
+        p->tokens[p->n_tokens++] =
+            (struct dg_token){id, (uint32_t)begin, (uint32_t)(begin + strlen(w))};
+    }
+    return 0;
+}
+
+/* Find the tokens of s[n], which is not split. field: "text", or the target to score. */
+static int tokenize(struct dg_job *j, const struct dg_tokenizer *tokenizer, const char *s, size_t n,
+    const char *field, struct dg_part *p, struct dg_error *err)
+{
+    return j->options.tokens ? read_tokens(j, tokenizer, s, n, field, p, err)
+                             : dg_part_tokenize(j, tokenizer, s, n, p, err);
+}
+
+/* Make the whole text one part. */
+static int encode_whole(struct dg_job *j, struct dg_error *err)
 {
     struct dg_part *p = dg_part_new(j, 0, j->len, err);
     if (!p)
         return DG_ENOMEM;
-    size_t most = j->len / 2 + 1;
-    char *s = dg_arena_strndup(&j->arena, j->text, j->len), *save = NULL;
-    p->tokens = dg_arena_array(&j->arena, most, sizeof *p->tokens);
-    if (!s || !p->tokens)
-        return DG_JOB_NO_MEMORY(err);
-    p->text = j->text;
-    for (char *w = strtok_r(s, DG_PIECE_GAPS, &save); w; w = strtok_r(NULL, DG_PIECE_GAPS, &save)) {
-        struct dg_token *t = &p->tokens[p->n_tokens++];
-        t->id = dg_tokenizer_id(j->t->source, w);
-        if (t->id < 0)
-            return dg_error_field(
-                err, DG_EINVAL, "text", "token \"%.60s\" is not in the source vocabulary", w);
-        t->begin = (uint32_t)(w - s);
-        t->end = t->begin + (uint32_t)strlen(w);
-    }
-    int rc = dg_part_frame(j, p, p->n_tokens, err);
+    p->treebank_words = j->trees;
+    int rc = tokenize(j, j->t->source, j->text, j->len, "text", p, err);
+    if (!rc)
+        rc = dg_part_frame(j, p, err);
     if (!rc && p->n_ids > j->options.max_source)
         rc = dg_error_field(err, DG_ELIMIT, "text", "%u tokens are over the limit of %u", p->n_ids,
             j->options.max_source);
@@ -214,17 +233,17 @@ static int encode_same_language(struct dg_job *j, struct dg_error *err)
     return 0;
 }
 
-/* Set j->framed to the leading token for the target language, then ids[n]. */
-static int frame_target(struct dg_job *j, const int32_t *ids, uint32_t n, struct dg_error *err)
+/* Set j->start to the leading token for the target language, then ids[n]. */
+static int start_decoder(struct dg_job *j, const int32_t *ids, uint32_t n, struct dg_error *err)
 {
-    if (j->lead < 0)
-        return 0;
-    j->framed = dg_arena_array(&j->arena, n + 1, sizeof *j->framed);
-    if (!j->framed)
+    size_t k = 0;
+    j->start = dg_arena_array(&j->arena, n + 1, sizeof *j->start);
+    if (!j->start)
         return DG_JOB_NO_MEMORY(err);
-    j->framed[0] = j->lead;
+    if (j->lead >= 0)
+        j->start[k++] = j->lead;
     if (n)
-        memcpy(j->framed + 1, ids, n * sizeof *ids);
+        memcpy(j->start + k, ids, n * sizeof *ids);
     return 0;
 }
 
@@ -236,14 +255,14 @@ int dg_job_encode(const struct dg_translator *t, const char *text, size_t n,
     if (rc || (rc = job_new(t, text, n, o, &j, err)))
         return rc;
     rc = o->same_language ? encode_same_language(j, err)
-         : o->tokens      ? encode_tokens(j, err)
+         : o->tokens      ? encode_whole(j, err)
                           : dg_job_encode_sentences(j, err);
     if (!rc)
         rc = list_sentences(j, err);
     if (!rc && j->options.prefix)
         rc = encode_prefix(j, j->options.prefix, err);
     if (!rc)
-        rc = frame_target(j, j->prefix.ids, j->prefix.n, err);
+        rc = start_decoder(j, j->prefix.ids, j->prefix.n, err);
     j->options.prefix = NULL; /* these are borrowed from the caller for encoding only */
     j->options.markup = NULL;
     j->options.check = NULL;
@@ -269,40 +288,23 @@ static int check_bytes(
         "%s has %zu bytes, one sentence may have at most %zu", field, n, most);
 }
 
-/* Encode the target to score, with </s>, into j->forced. */
+/* Encode the target to score, with </s>. */
 static int encode_forced(struct dg_job *j, const char *target, size_t n, struct dg_error *err)
 {
     struct dg_part p = {0};
-    size_t most;
-    if (j->options.tokens) {
-        char *s = dg_arena_strndup(&j->arena, target, n), *save = NULL;
-        j->forced = dg_arena_array(&j->arena, n / 2 + 2, sizeof *j->forced);
-        if (!s || !j->forced)
-            return DG_JOB_NO_MEMORY(err);
-        for (char *w = strtok_r(s, DG_PIECE_GAPS, &save); w;
-             w = strtok_r(NULL, DG_PIECE_GAPS, &save)) {
-            int32_t id = dg_tokenizer_id(j->t->target, w);
-            if (id < 0)
-                return dg_error_field(err, DG_EINVAL, "translation",
-                    "token \"%.60s\" is not in the target vocabulary", w);
-            j->forced[j->n_forced++] = id;
-        }
-    } else {
-        int rc = dg_part_tokenize(j, j->t->target, target, n, &p, err);
-        if (rc)
-            return rc;
-        most = p.n_tokens + 1;
-        j->forced = dg_arena_array(&j->arena, most, sizeof *j->forced);
-        if (!j->forced)
-            return DG_JOB_NO_MEMORY(err);
-        for (size_t i = 0; i < p.n_tokens; i++)
-            j->forced[j->n_forced++] = p.tokens[i].id;
-    }
-    j->forced[j->n_forced++] = dg_model_config(j->t->model)->eos;
+    int rc = tokenize(j, j->t->target, target, n, "translation", &p, err);
+    if (rc)
+        return rc;
+    int32_t *ids = dg_arena_array(&j->arena, p.n_tokens + 1, sizeof *ids);
+    if (!ids)
+        return DG_JOB_NO_MEMORY(err);
+    for (size_t i = 0; i < p.n_tokens; i++)
+        ids[j->n_forced++] = p.tokens[i].id;
+    ids[j->n_forced++] = dg_model_config(j->t->model)->eos;
     if (j->n_forced + (j->lead >= 0) > dg_model_max_positions(j->t->model))
         return dg_error_field(err, DG_ELIMIT, "translation", "%u tokens are over the limit of %u",
             j->n_forced, dg_model_max_positions(j->t->model));
-    return 0;
+    return start_decoder(j, ids, j->n_forced, err);
 }
 
 int dg_job_encode_score(const struct dg_translator *t, const struct dg_text_pair *pair,
@@ -320,23 +322,9 @@ int dg_job_encode_score(const struct dg_translator *t, const struct dg_text_pair
         rc = check_bytes(o, pair->n_target, "translation", err);
     if (rc || (rc = job_new(t, source, n_source, o, &j, err)))
         return rc;
-    if (o->tokens) {
-        rc = encode_tokens(j, err);
-    } else {
-        struct dg_part *p = dg_part_new(j, 0, n_source, err);
-        if (p)
-            p->treebank_words = j->trees;
-        rc = p ? dg_part_tokenize(j, t->source, source, n_source, p, err) : DG_ENOMEM;
-        if (!rc)
-            rc = dg_part_frame(j, p, p->n_tokens, err);
-        if (!rc && p->n_ids > j->options.max_source)
-            rc = dg_error_field(err, DG_ELIMIT, "text", "%u tokens are over the limit of %u",
-                p->n_ids, j->options.max_source);
-    }
+    rc = encode_whole(j, err);
     if (!rc)
         rc = encode_forced(j, pair->target, pair->n_target, err);
-    if (!rc)
-        rc = frame_target(j, j->forced, j->n_forced, err);
     if (!rc)
         rc = list_sentences(j, err);
     if (rc) {
@@ -369,23 +357,16 @@ void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out)
     }
     out->want_alignment = j->options.alignments || p->n_marks > 0;
     out->whole_vocabulary = j->whole_vocabulary;
+    out->prefix = j->start;
+    out->n_lead = j->lead >= 0;
+    out->n_prefix = out->n_lead;
     if (i == 0 || j->n_alternatives) {
-        out->prefix = j->prefix.ids;
-        out->n_prefix = j->prefix.n;
+        out->n_prefix += j->n_forced ? j->n_forced : j->prefix.n;
         out->spelling = j->prefix.spelling.n_states ? &j->prefix.spelling : NULL;
     }
     if (j->n_alternatives)
         out->search.pick = (uint32_t)i + 1;
-    if (j->forced) {
-        out->prefix = j->forced;
-        out->n_prefix = j->n_forced;
-        out->forced = true;
-    }
-    if (j->lead >= 0) {
-        out->prefix = j->framed;
-        out->n_lead = 1;
-        out->n_prefix++;
-    }
+    out->forced = j->n_forced > 0;
 }
 
 void dg_job_cost(
@@ -393,5 +374,5 @@ void dg_job_cost(
 {
     const struct dg_part *p = &j->parts[j->sentences[i]];
     *source_tokens = p->n_ids;
-    *max_target_tokens = j->forced ? j->n_forced : dg_part_limit(j, p);
+    *max_target_tokens = j->n_forced ? j->n_forced : dg_part_limit(j, p);
 }

@@ -10,18 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-int dg_part_frame(struct dg_job *j, struct dg_part *p, size_t n, struct dg_error *err)
+int dg_part_frame(struct dg_job *j, struct dg_part *p, struct dg_error *err)
 {
     const struct dg_config *c = dg_model_config(j->t->model);
     const char *const tags[] = {j->source_tag, j->tag};
-    p->ids = dg_arena_array(&j->arena, n + 3, sizeof *p->ids);
+    p->ids = dg_arena_array(&j->arena, p->n_tokens + 3, sizeof *p->ids);
     if (!p->ids)
         return DG_JOB_NO_MEMORY(err);
     for (int i = 0; i < 2; i++)
         if (tags[i])
             p->ids[p->n_ids++] = dg_tokenizer_id(j->t->source, tags[i]);
     p->n_tags = p->n_ids;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < p->n_tokens; i++)
         p->ids[p->n_ids++] = p->tokens[i].id;
     if (c->source_eos)
         p->ids[p->n_ids++] = c->eos;
@@ -177,6 +177,6 @@ int dg_part_encode(
     if (p->n_tokens + frame > most)
         return DG_EAGAIN;
     p->copied = p->n_tokens == 0;
-    rc = dg_part_frame(j, p, p->n_tokens, err);
+    rc = dg_part_frame(j, p, err);
     return rc || p->copied ? rc : dg_part_find_terms(j, p, err);
 }

@@ -171,7 +171,7 @@ int dg_job_finish(struct dg_job *j, struct dg_answers *out, struct dg_error *err
 int dg_job_finish_score(struct dg_job *j, struct dg_scored *out, struct dg_error *err)
 {
     memset(out, 0, sizeof *out);
-    if (!j->forced || j->n_accepted != 1)
+    if (!j->n_forced || j->n_accepted != 1)
         return dg_error_set(err, DG_EINTERNAL, "not a finished scoring job");
     const struct dg_part_hyp *h = j->parts[j->sentences[0]].hyps;
     const char **tokens = dg_arena_array(&j->arena, h->n, sizeof *tokens);
@@ -210,6 +210,6 @@ void dg_job_tokens(const struct dg_job *j, size_t *source_tokens, size_t *target
     for (size_t i = 0; i < j->n_parts; i++) {
         const struct dg_part *p = &j->parts[i];
         *source_tokens += i == 0 || !j->n_alternatives ? p->n_ids : 0;
-        *target_tokens += j->forced ? j->n_forced : p->n_hyps ? p->hyps[0].n : 0;
+        *target_tokens += j->n_forced ? j->n_forced : p->n_hyps ? p->hyps[0].n : 0;
     }
 }

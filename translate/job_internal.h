@@ -136,25 +136,23 @@ struct dg_job {
     size_t n_sentences, n_accepted;
     /* required beginning of the first sentence's answer */
     struct dg_prefix prefix;
-    /* [1 + (prefix.n or n_forced)] the decoder's first tokens, `lead` before the others; NULL
-     * without a lead */
-    int32_t *framed;
+    /* the decoder's first tokens: `lead`, if there is one; for the first sentence, then the prefix
+     * or the target to score */
+    int32_t *start;
     /* [n_parts] the parts' spans in the source in code points; NULL until requested */
     struct dg_span *spans;
     /* 0: an ordinary job; else sentence i takes the (i+1)-th best token after the prefix */
     uint32_t n_alternatives;
-    /* [n_forced] the target to score, with </s> */
-    int32_t *forced;
+    /* tokens of the target to score, with </s>; 0: nothing is scored */
     uint32_t n_forced;
 };
 
 /* Add a part of bytes begin..end; NULL: out of memory. */
 struct dg_part *dg_part_new(struct dg_job *j, size_t begin, size_t end, struct dg_error *err);
-/* Tokenize s[n] into p's text and tokens. dg_part_frame then sets p->ids = tags? tokens </s>? from
- * the first n tokens. */
+/* Tokenize s[n] into p's text and tokens. dg_part_frame then sets p->ids = tags? tokens </s>? */
 int dg_part_tokenize(struct dg_job *j, const struct dg_tokenizer *tokenizer, const char *s,
     size_t n, struct dg_part *p, struct dg_error *err);
-int dg_part_frame(struct dg_job *j, struct dg_part *p, size_t n, struct dg_error *err);
+int dg_part_frame(struct dg_job *j, struct dg_part *p, struct dg_error *err);
 /* Encode s[n], the text of p that the model sees, or mark p as copied. DG_EAGAIN: it is over the
  * token limit. */
 int dg_part_encode(
