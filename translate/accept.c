@@ -5,29 +5,25 @@
 
 #include <string.h>
 
-/* True if this is the first round and its answer is caught in a loop. Sets p->block to the n-gram
- * block that ends the loop in a second round. */
-static bool needs_block(const struct dg_job *j, struct dg_part *p, const struct dg_hypothesis *h)
+/* True if another round must be searched, because the answer is caught in a loop or, as the better
+ * scores of short answers can cause, is </s> alone. The search may then not loop, or not end at
+ * once. */
+static bool needs_a_round(const struct dg_job *j, struct dg_part *p, const struct dg_hypothesis *h)
 {
     struct dg_loop loop;
-    if (p->block || j->n_forced || j->options.tokens || j->options.keep_loops ||
-        !dg_loop_in_answer(p->ids, p->n_ids, h->ids, h->n, &loop))
+    if (j->n_forced || j->options.tokens || j->options.keep_loops)
         return false;
-    p->block = dg_loop_block_order(&loop);
-    p->flags |= DG_FLAG_REPETITION;
-    return true;
-}
-
-/* True if this is the first round and its answer is </s> alone, which the better scores of short
- * answers can cause. The second round may then not end at once. */
-static bool needs_a_token(const struct dg_job *j, struct dg_part *p, const struct dg_hypothesis *h)
-{
-    if (p->not_empty || j->n_forced || j->options.tokens || j->options.keep_loops || h->n != 1 ||
-        h->ids[0] != dg_model_config(j->t->model)->eos)
-        return false;
-    p->not_empty = true;
-    p->flags |= DG_FLAG_LOW_CONFIDENCE;
-    return true;
+    if (!p->block && dg_loop_in_answer(p->ids, p->n_ids, h->ids, h->n, &loop)) {
+        p->block = dg_loop_block_order(&loop);
+        p->flags |= DG_FLAG_REPETITION;
+        return true;
+    }
+    if (!p->not_empty && h->n == 1 && h->ids[0] == dg_model_config(j->t->model)->eos) {
+        p->not_empty = true;
+        p->flags |= DG_FLAG_LOW_CONFIDENCE;
+        return true;
+    }
+    return false;
 }
 
 /* Reports that the search found no candidate: the given target or prefix has a token with
@@ -94,7 +90,7 @@ int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct 
     /* There may be fewer continuations than were requested. */
     if (!r->n_hyps && !j->n_alternatives && !p->first_hyps)
         return tell_impossible(j, p, err);
-    bool again = r->n_hyps && (needs_block(j, p, &r->hyps[0]) || needs_a_token(j, p, &r->hyps[0]));
+    bool again = r->n_hyps && needs_a_round(j, p, &r->hyps[0]);
     struct dg_part_hyp *hyps = copy_hyps(j, r);
     int rc = hyps ? keep_alignment(j, p, r, err) : DG_JOB_NO_MEMORY(err);
     if (rc)
