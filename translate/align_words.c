@@ -114,19 +114,19 @@ static int find_source_words(struct dg_job *j, const struct dg_part *p, size_t f
     return rc;
 }
 
-/* Adds the pairs of a part's words to `out`. where: the part's bytes in the target; first_char: the
- * code points before the part in the source and in the target. */
+/* Adds the pairs of a part's words to `out`. where: the part's bytes in the target; at: its
+ * characters in both. */
 static int align_words(struct dg_job *j, const struct dg_part *p, const char *target,
-    const struct dg_part *where, const size_t first_char[2], struct found *out,
+    const struct dg_span *where, const struct dg_answer_sentence *at, struct found *out,
     struct dg_error *err)
 {
     struct words sent, answer;
     struct dg_word_pairs pairs;
     const char *s = target + where->begin;
     const size_t len = where->end - where->begin;
-    int rc = find_source_words(j, p, first_char[0], &sent, err);
+    int rc = find_source_words(j, p, at->source_begin, &sent, err);
     if (!rc)
-        rc = find_words(j, s, len, first_char[1], &answer, err);
+        rc = find_words(j, s, len, at->target_begin, &answer, err);
     if (!rc)
         rc = dg_part_word_pairs(j, p, s, len, where->begin, &pairs, err);
     for (size_t i = 0; !rc && i < pairs.n; i++) {
@@ -151,10 +151,10 @@ static void align_tokens(const struct dg_part *p, struct found *out)
     }
 }
 
-int dg_job_align(struct dg_job *j, const char *target, const struct dg_part *where,
-    struct dg_answers *out, struct dg_error *err)
+int dg_job_align(struct dg_job *j, const char *target, const struct dg_span *where,
+    const struct dg_answer_sentence *sentences, struct dg_answers *out, struct dg_error *err)
 {
-    size_t most = 0, s_byte = 0, t_byte = 0, first_char[2] = {0, 0};
+    size_t most = 0;
     for (size_t i = 0; i < j->n_parts; i++)
         most += j->parts[i].n_ends;
     struct found found = {dg_arena_array(&j->arena, most, sizeof *found.list), 0};
@@ -162,14 +162,10 @@ int dg_job_align(struct dg_job *j, const char *target, const struct dg_part *whe
         return DG_JOB_NO_MEMORY(err);
     for (size_t i = 0; i < j->n_parts; i++) {
         const struct dg_part *p = &j->parts[i];
-        first_char[0] += dg_utf8_count(j->text + s_byte, p->begin - s_byte);
-        first_char[1] += dg_utf8_count(target + t_byte, where[i].begin - t_byte);
-        s_byte = p->begin;
-        t_byte = where[i].begin;
         if (j->options.tokens) {
             align_tokens(p, &found);
         } else if (p->n_ends) {
-            int rc = align_words(j, p, target, &where[i], first_char, &found, err);
+            int rc = align_words(j, p, target, &where[i], &sentences[i], &found, err);
             if (rc)
                 return rc;
         }

@@ -1,5 +1,6 @@
 /* Joins the parts' answers to the answer of the text, with the gaps between them restored (hop 11
- * of ARCHITECTURE.md). One thread at a time per job. */
+ * of ARCHITECTURE.md), or writes one of them before the others are there. One thread at a time per
+ * job. */
 #include "base/buffer.h"
 #include "text/utf8.h"
 #include "translate/job_internal.h"
@@ -8,7 +9,7 @@
 
 /* Write all parts' answers of this rank, with the text between the parts kept. where (optional,
  * [n_parts]) gets each part's bytes in the target. */
-static int join(struct dg_job *j, uint32_t rank, struct dg_buffer *out, struct dg_part *where,
+static int join(struct dg_job *j, uint32_t rank, struct dg_buffer *out, struct dg_span *where,
     struct dg_error *err)
 {
     size_t at = 0;
@@ -31,7 +32,7 @@ static int join(struct dg_job *j, uint32_t rank, struct dg_buffer *out, struct d
 /* Write the sign that was taken out of the text into its answer, and move where[n_parts] (optional)
  * along. */
 static int put_key_sign(
-    struct dg_job *j, struct dg_buffer *text, struct dg_part *where, struct dg_error *err)
+    struct dg_job *j, struct dg_buffer *text, struct dg_span *where, struct dg_error *err)
 {
     struct dg_buffer out;
     size_t at;
@@ -60,26 +61,43 @@ static double mean_score(const struct dg_job *j, uint32_t rank)
     return j->n_sentences ? sum / (double)j->n_sentences : 0;
 }
 
-/* Spans of every part in code points, counted once over each text. */
-static void fill_sentences(const struct dg_job *j, const char *target, const struct dg_part *where,
-    struct dg_answer_sentence *out)
+/* Count every part's span in the source in code points, once a job. */
+static int count_spans(struct dg_job *j, struct dg_error *err)
 {
-    size_t s_byte = 0, s_char = 0, t_byte = 0, t_char = 0;
+    if (j->spans)
+        return 0;
+    struct dg_span *spans = dg_arena_array(&j->arena, j->n_parts, sizeof *spans);
+    if (!spans)
+        return DG_JOB_NO_MEMORY(err);
+    size_t byte = 0, character = 0;
     for (size_t i = 0; i < j->n_parts; i++) {
         const struct dg_part *p = &j->parts[i];
-        s_char += dg_utf8_count(j->text + s_byte, p->begin - s_byte);
-        t_char += dg_utf8_count(target + t_byte, where[i].begin - t_byte);
-        out[i].source_begin = s_char;
-        out[i].target_begin = t_char;
-        s_char += dg_utf8_count(j->text + p->begin, p->end - p->begin);
-        t_char += dg_utf8_count(target + where[i].begin, where[i].end - where[i].begin);
-        out[i].source_end = s_char;
-        out[i].target_end = t_char;
-        s_byte = p->end;
-        t_byte = where[i].end;
-        out[i].score = p->copied ? 0 : p->hyps[0].score;
-        out[i].confidence = p->copied ? 0 : dg_part_confidence(&p->hyps[0]);
-        out[i].flags = p->flags;
+        spans[i].begin = character + dg_utf8_count(j->text + byte, p->begin - byte);
+        spans[i].end = spans[i].begin + dg_utf8_count(j->text + p->begin, p->end - p->begin);
+        byte = p->end;
+        character = spans[i].end;
+    }
+    j->spans = spans;
+    return 0;
+}
+
+/* Fill in all sentences of the best answer, whose parts are at where[n_parts] of the target. */
+static void fill_sentences(const struct dg_job *j, const char *target, const struct dg_span *where,
+    struct dg_answer_sentence *out)
+{
+    size_t byte = 0, character = 0;
+    for (size_t i = 0; i < j->n_parts; i++) {
+        const struct dg_part *p = &j->parts[i];
+        const size_t begin = character + dg_utf8_count(target + byte, where[i].begin - byte);
+        byte = where[i].end;
+        character = begin + dg_utf8_count(target + where[i].begin, byte - where[i].begin);
+        out[i] = (struct dg_answer_sentence){.source_begin = j->spans[i].begin,
+            .source_end = j->spans[i].end,
+            .target_begin = begin,
+            .target_end = character,
+            .score = p->copied ? 0 : p->hyps[0].score,
+            .confidence = p->copied ? 0 : dg_part_confidence(&p->hyps[0]),
+            .flags = p->flags};
     }
 }
 
@@ -132,13 +150,15 @@ int dg_job_finish(struct dg_job *j, struct dg_answers *out, struct dg_error *err
     const uint32_t n_ranks = ranks(j);
     uint32_t n_best = 0;
     struct dg_answer *best = dg_arena_array(&j->arena, n_ranks, sizeof *best);
-    struct dg_part *where = dg_arena_array(&j->arena, j->n_parts, sizeof *where);
+    struct dg_span *where = dg_arena_array(&j->arena, j->n_parts, sizeof *where);
     struct dg_answer_sentence *sentences = dg_arena_array(&j->arena, j->n_parts, sizeof *sentences);
     struct dg_buffer text;
     int rc = 0;
     dg_buffer_init(&text);
     if (!best || !where || !sentences)
         rc = DG_JOB_NO_MEMORY(err);
+    if (!rc)
+        rc = count_spans(j, err);
     for (uint32_t r = 0; r < n_ranks && !rc; r++) {
         dg_buffer_reset(&text);
         if ((rc = join(j, r, &text, r ? NULL : where, err)) ||
@@ -154,7 +174,7 @@ int dg_job_finish(struct dg_job *j, struct dg_answers *out, struct dg_error *err
          * where its words have other places. */
         if (r == 0 && !rc) {
             fill_sentences(j, copy, where, sentences);
-            rc = j->options.alignments ? dg_job_align(j, copy, where, out, err) : 0;
+            rc = j->options.alignments ? dg_job_align(j, copy, where, sentences, out, err) : 0;
         }
     }
     dg_buffer_deinit(&text);
@@ -166,6 +186,49 @@ int dg_job_finish(struct dg_job *j, struct dg_answers *out, struct dg_error *err
     out->n_sentences = j->n_parts;
     count_usage(j, out);
     return 0;
+}
+
+size_t dg_job_parts(const struct dg_job *j)
+{
+    return j->n_parts;
+}
+
+static bool is_accepted(const struct dg_part *p)
+{
+    return p->copied || p->hyps;
+}
+
+int dg_job_finish_part(
+    struct dg_job *j, size_t i, struct dg_finished_part *out, struct dg_error *err)
+{
+    struct dg_part *p = &j->parts[i];
+    struct dg_buffer text;
+    if (!is_accepted(p))
+        return DG_EAGAIN;
+    for (size_t k = p->inner; k < p->inner + p->n_inner; k++)
+        if (!is_accepted(&j->parts[k]))
+            return DG_EAGAIN;
+    int rc = count_spans(j, err);
+    if (rc)
+        return rc;
+    dg_buffer_init(&text);
+    rc = dg_part_answer(j, p, 0, &text, err);
+    const char *copy = rc || text.failed
+                           ? NULL
+                           : dg_arena_strndup(&j->arena, text.data ? text.data : "", text.len);
+    if (!rc && !copy)
+        rc = DG_JOB_NO_MEMORY(err);
+    if (!rc)
+        *out = (struct dg_finished_part){.text = copy,
+            .len = text.len,
+            .characters = dg_utf8_count(copy, text.len),
+            .source_begin = j->spans[i].begin,
+            .source_end = j->spans[i].end,
+            .score = p->copied ? 0 : p->hyps[0].score,
+            .confidence = p->copied ? 0 : dg_part_confidence(&p->hyps[0]),
+            .flags = p->flags};
+    dg_buffer_deinit(&text);
+    return rc;
 }
 
 int dg_job_finish_score(struct dg_job *j, struct dg_scored *out, struct dg_error *err)

@@ -225,9 +225,9 @@ int dg_part_write_source(struct dg_job *j, const struct dg_part *p, const size_t
 int dg_part_answer(struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg_buffer *out,
     struct dg_error *err);
 
-/* Fill out->alignments for the best answer's text; where[n_parts] holds the bytes each part has
- * there. */
-int dg_job_align(struct dg_job *j, const char *target, const struct dg_part *where,
-    struct dg_answers *out, struct dg_error *err);
+/* Fill out->alignments for the best answer's text. where[n_parts], sentences[n_parts]: each part's
+ * bytes and characters there. */
+int dg_job_align(struct dg_job *j, const char *target, const struct dg_span *where,
+    const struct dg_answer_sentence *sentences, struct dg_answers *out, struct dg_error *err);
 
 #endif
