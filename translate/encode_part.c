@@ -155,10 +155,11 @@ int dg_job_check_one_sentence(const struct dg_job *j, struct dg_error *err)
     return 0;
 }
 
-int dg_part_encode(
-    struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err)
+int dg_part_encode(struct dg_job *j, struct dg_part *p, struct dg_error *err)
 {
     const struct dg_config *c = dg_model_config(j->t->model);
+    const char *const s = p->shown ? p->shown : j->text + p->begin;
+    const size_t n = p->shown ? p->shown_len : p->end - p->begin;
     const uint32_t frame =
         (j->tag ? 1u : 0u) + (j->source_tag ? 1u : 0u) + (c->source_eos ? 1u : 0u);
     const uint32_t most = most_tokens(j);

@@ -70,12 +70,12 @@ static int look_up(struct dg_job *j, const struct running *f, struct dg_span at,
     return dg_part_look_up_source(j, p, source, err);
 }
 
-/* Add begin..end of f as one sentence, or as several when it is over the token limit. A loop over a
- * stack of spans instead of recursion: the left part first, so that parts stay in order. */
+/* Add `whole` as one sentence, or as several when it is over the token limit. A loop over a stack
+ * of spans instead of recursion: the left part first, so that parts stay in order. */
 static int encode_span(
-    struct dg_job *j, const struct running *f, size_t begin, size_t end, struct dg_error *err)
+    struct dg_job *j, const struct running *f, struct dg_span whole, struct dg_error *err)
 {
-    struct dg_span stack[64] = {{begin, end}};
+    struct dg_span stack[64] = {whole};
     size_t depth = 1, first_part = j->n_parts;
     bool split = false;
     while (depth) {
@@ -86,13 +86,11 @@ static int encode_span(
         if (!p)
             return DG_ENOMEM;
         int rc = look_up(j, f, at, p, err);
-        if (rc || p->known) {
-            if (rc)
-                return rc;
+        if (rc)
+            return rc;
+        if (p->known)
             continue;
-        }
-        rc = p->shown ? dg_part_encode(j, p, p->shown, p->shown_len, err)
-                      : dg_part_encode(j, p, j->text + p->begin, p->end - p->begin, err);
+        rc = dg_part_encode(j, p, err);
         j->begun = j->begun || (!rc && !p->copied);
         if (!rc)
             continue;
@@ -108,7 +106,7 @@ static int encode_span(
         if (depth + 2 > sizeof stack / sizeof stack[0] ||
             !keep_whole(f, at, &left_end, &right_begin))
             return dg_error_set(err, DG_ELIMIT,
-                "a sentence of %zu bytes cannot be split to %u tokens", end - begin,
+                "a sentence of %zu bytes cannot be split to %u tokens", whole.end - whole.begin,
                 j->options.max_source);
         split = true;
         stack[depth++] = (struct dg_span){right_begin, at.end};
@@ -164,27 +162,30 @@ static int look_up_whole(
     return rc;
 }
 
-/* The sentences of bytes begin .. end of f. */
+/* The sentences of `at`. */
 static int encode_running(
-    struct dg_job *j, const struct running *f, size_t begin, size_t end, struct dg_error *err)
+    struct dg_job *j, const struct running *f, struct dg_span at, struct dg_error *err)
 {
     struct dg_span *spans = NULL;
     size_t n = 0;
     bool known = false;
-    int rc = dg_split_sentences(f->text + begin, end - begin, j->language, &spans, &n, err);
-    if (!rc && n > 1 && j->options.known && end - begin <= DG_ENCODE_BYTES)
-        rc = look_up_whole(j, f, (struct dg_span){begin, end}, &known, err);
+    if (j->options.one_sentence)
+        return encode_span(j, f, trim(f->text, at), err);
+    int rc =
+        dg_split_sentences(f->text + at.begin, at.end - at.begin, j->language, &spans, &n, err);
+    if (!rc && n > 1 && j->options.known && at.end - at.begin <= DG_ENCODE_BYTES)
+        rc = look_up_whole(j, f, at, &known, err);
     if (known)
         n = 0;
     for (size_t i = 0; i < n; i++)
-        spans[i] =
-            with_whole_marks(f, (struct dg_span){spans[i].begin + begin, spans[i].end + begin});
+        spans[i] = with_whole_marks(
+            f, (struct dg_span){spans[i].begin + at.begin, spans[i].end + at.begin});
     for (size_t i = 0; i < n && !rc;) {
         struct dg_span whole = spans[i++];
         /* Sentences that share one `code` span are one. */
         for (; i < n && spans[i].begin < whole.end; i++)
             whole.end = spans[i].end;
-        rc = encode_span(j, f, whole.begin, whole.end, err);
+        rc = encode_span(j, f, whole, err);
     }
     free(spans);
     return rc;
@@ -206,15 +207,11 @@ static int enclose_value(struct dg_job *j, size_t first, const struct dg_documen
     return 0;
 }
 
-/* The sentences of a plain text, without marks. */
-static int encode_running_text(struct dg_job *j, struct dg_error *err)
+/* The sentences of the job's text as it is, without marks. */
+static int encode_bare(struct dg_job *j, struct dg_error *err)
 {
     const struct running text = {j->text, NULL, NULL};
-    struct dg_span at = {0, j->len};
-    if (!j->options.one_sentence)
-        return encode_running(j, &text, at.begin, at.end, err);
-    at = trim(j->text, at);
-    return encode_span(j, &text, at.begin, at.end, err);
+    return encode_running(j, &text, (struct dg_span){0, j->len}, err);
 }
 
 static int by_place(const void *a, const void *b)
@@ -235,16 +232,11 @@ static int encode_units(
         const struct dg_unit *u = &d->units[i];
         const struct running f = {d->text.data, d, u};
         const size_t n = j->n_parts;
-        struct dg_span at = {u->at, u->end};
         if (first < d->n_units)
             j->begun = i != first;
-        if (j->options.one_sentence) {
-            at = trim(f.text, at);
-            rc = encode_span(j, &f, at.begin, at.end, err);
-        } else {
-            rc = encode_running(j, &f, at.begin, at.end, err);
-        }
-        rc = rc ? rc : enclose_value(j, n, d, u, err);
+        rc = encode_running(j, &f, (struct dg_span){u->at, u->end}, err);
+        if (!rc)
+            rc = enclose_value(j, n, d, u, err);
     }
     return rc;
 }
@@ -312,7 +304,7 @@ static int encode_document(struct dg_job *j, enum dg_format format, struct dg_er
     /* A prefix may begin with a tag of a plain text. */
     if (document.is_markup && !dg_job_answer_is_free(j)) {
         dg_document_close(&document);
-        return encode_running_text(j, err);
+        return encode_bare(j, err);
     }
     const bool as_it_is = !dg_job_answer_is_free(j);
     rc = encode_units(j, &document, document.n_units, err);
@@ -379,7 +371,7 @@ int dg_job_encode_sentences(struct dg_job *j, struct dg_error *err)
     if (!dg_utf8_has_letter(j->text, j->len))
         return 0;
     /* Nothing is put into the tree of a plain text. */
-    int rc = format == DG_FORMAT_TEXT && j->trees ? encode_running_text(j, err)
+    int rc = format == DG_FORMAT_TEXT && j->trees ? encode_bare(j, err)
                                                   : encode_document(j, format, err);
     if (!rc)
         rc = set_inner_apart(j, err);

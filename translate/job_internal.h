@@ -153,10 +153,9 @@ struct dg_part *dg_part_new(struct dg_job *j, size_t begin, size_t end, struct d
 int dg_part_tokenize(struct dg_job *j, const struct dg_tokenizer *tokenizer, const char *s,
     size_t n, struct dg_part *p, struct dg_error *err);
 int dg_part_frame(struct dg_job *j, struct dg_part *p, struct dg_error *err);
-/* Encode s[n], the text of p that the model sees, or mark p as copied. DG_EAGAIN: it is over the
- * token limit. */
-int dg_part_encode(
-    struct dg_job *j, struct dg_part *p, const char *s, size_t n, struct dg_error *err);
+/* Encode the text of p that the model sees, or mark p as copied. DG_EAGAIN: it is over the token
+ * limit. */
+int dg_part_encode(struct dg_job *j, struct dg_part *p, struct dg_error *err);
 /* Look up a known translation of p; if there is one, sets p->known. */
 int dg_part_look_up(struct dg_job *j, struct dg_part *p, struct dg_error *err);
 /* The same for source bytes at.begin .. at.end around p; if they have one, p takes their place. */
