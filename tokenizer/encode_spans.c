@@ -4,13 +4,13 @@
 #include "tokenizer/tokenizer.h"
 
 #include "base/buffer.h"
+#include "tokenizer/word_mark.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const char STAND_IN[] = "\xEF\xB7\x90"; /* U+FDD0, a noncharacter */
 enum { STAND_IN_BYTES = sizeof STAND_IN - 1 };
-static const char WORD_MARK[] = "\xE2\x96\x81";
 
 static int stand_in(const char *text, size_t n, const struct dg_token *spans, size_t n_spans,
     struct dg_buffer *out, struct dg_error *err)
@@ -45,7 +45,7 @@ static size_t exchange(const struct dg_tokenizer *t, const struct dg_token *span
             next++;
         }
         const int64_t from = next < n_spans ? spans[next].begin - shift : INT64_MAX;
-        const bool mark = strcmp(dg_tokenizer_piece(t, token.id), WORD_MARK) == 0;
+        const bool mark = strcmp(dg_tokenizer_piece(t, token.id), DG_WORD_MARK) == 0;
         if (token.begin >= from && !mark) {
             if (*exchanged == next) {
                 tokens[kept++] = spans[next];

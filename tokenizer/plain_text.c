@@ -1,27 +1,20 @@
 #include "tokenizer/plain_text.h"
 
+#include "tokenizer/word_mark.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MARK = 3,
-    ASKED = 256
-}; /* bytes of a word mark; most pieces to compare with the library at open */
-
-/* U+2581, SentencePiece's space */
-static bool begins_with_mark(const char *s)
-{
-    return strncmp(s, "\xE2\x96\x81", MARK) == 0;
-}
+enum { ASKED = 256 }; /* most pieces to compare with the library at open */
 
 /* Write the text of a piece to out, which has room for the piece; return its bytes. */
 static size_t add_piece(const char *piece, char *out)
 {
     size_t len = 0;
     for (const char *s = piece; *s;) {
-        const bool mark = begins_with_mark(s);
+        const size_t mark = dg_word_mark(s);
         out[len++] = mark ? ' ' : *s;
-        s += mark ? MARK : 1;
+        s += mark ? mark : 1;
     }
     return len;
 }
@@ -38,10 +31,10 @@ bool dg_plain_text_decode(const struct dg_plain_text *p, const struct dg_vocab *
         room += strlen(vocab->pieces[ids[i]]);
     }
     const char *first = vocab->pieces[ids[0]];
-    size_t begin = p->strips && begins_with_mark(first) ? MARK : 0;
+    size_t begin = p->strips ? dg_word_mark(first) : 0;
     /* A text that starts with several marks is left to the library, which decides how many are
      * dropped. */
-    if (!first[begin] || begins_with_mark(first + begin))
+    if (!first[begin] || dg_word_mark(first + begin))
         return false;
     char *out = malloc(room);
     if (!out)
@@ -84,7 +77,8 @@ static size_t some_pieces(
     size_t n = 0;
     for (uint32_t i = 0; i < vocab->size && n < ASKED; i++) {
         const char *s = vocab->pieces[i];
-        const bool begins = begins_with_mark(s) && s[MARK] > ' ';
+        const size_t mark = dg_word_mark(s);
+        const bool begins = mark && s[mark] > ' ';
         if (p->plain[i] && (n > 0 || begins))
             ids[n++] = (int32_t)i;
     }

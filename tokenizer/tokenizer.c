@@ -5,6 +5,7 @@
 #include "tokenizer/plain_text.h"
 #include "tokenizer/spm_processor.h"
 #include "tokenizer/vocab.h"
+#include "tokenizer/word_mark.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +29,6 @@ struct dg_tokenizer {
     uint8_t *kinds;
     struct dg_plain_text plain;
 };
-
-static const char WORD_MARK[] = "\xE2\x96\x81"; /* U+2581, SentencePiece's space */
 
 static bool is_tag(const char *piece)
 {
@@ -216,15 +215,12 @@ static int unmark_foreign(const struct dg_tokenizer *t, const int32_t *ids, size
         const char *s = *text + begin, *end = *text + ends[i];
         begin = ends[i];
         while (s < end && t->kinds[ids[i]] == KIND_FOREIGN && ids[i] != t->unk) {
-            size_t n = 1;
-            if (strncmp(s, WORD_MARK, sizeof WORD_MARK - 1) == 0) {
-                n = sizeof WORD_MARK - 1;
-                if (b.len > 0)
-                    dg_buffer_add(&b, " ", 1);
-            } else {
+            const size_t mark = dg_word_mark(s);
+            if (!mark)
                 dg_buffer_add(&b, s, 1);
-            }
-            s += n;
+            else if (b.len > 0)
+                dg_buffer_add(&b, " ", 1);
+            s += mark ? mark : 1;
         }
         dg_buffer_add(&b, s, (size_t)(end - s));
         ends[i] = (uint32_t)b.len;

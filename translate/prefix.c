@@ -1,12 +1,12 @@
 #include "translate/prefix.h"
 #include "text/utf8.h"
+#include "tokenizer/word_mark.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define FIELD "target_prefix"
-#define BLANK "\xE2\x96\x81" /* U+2581, where SentencePiece has a space */
-#define MAX_WORD 256         /* bytes; a longer last word is taken token by token */
+#define MAX_WORD 256 /* bytes; a longer last word is taken token by token */
 
 #define NO_MEMORY(err) dg_error_set(err, DG_ENOMEM, "no memory for a prefix")
 
@@ -116,11 +116,6 @@ static int spell(const struct dg_translator *t, struct dg_arena *arena, const ch
     return rc;
 }
 
-static bool begins_word(const struct dg_translator *t, int32_t id)
-{
-    return strncmp(dg_tokenizer_piece(t->target, id), BLANK, strlen(BLANK)) == 0;
-}
-
 static bool ends_blank(const char *s, size_t n)
 {
     return n > 0 && strchr(" \t\r\n", s[n - 1]);
@@ -135,10 +130,10 @@ static void last_word(const struct dg_translator *t, const struct dg_prefix *p, 
     *head = p->n;
     word[0] = '\0';
     if (blank) {
-        strcpy(word, BLANK);
+        strcpy(word, DG_WORD_MARK);
         return;
     }
-    while (*head > 0 && !begins_word(t, p->ids[*head - 1]))
+    while (*head > 0 && !dg_word_mark(dg_tokenizer_piece(t->target, p->ids[*head - 1])))
         (*head)--;
     uint32_t from = *head > 0 ? *head - 1 : 0;
     *head = p->n;

@@ -3,6 +3,7 @@
 #include "text/glossary.h"
 #include "text/letter_case.h"
 #include "text/scan.h"
+#include "tokenizer/word_mark.h"
 #include "translate/loops.h"
 
 #include <stdlib.h>
@@ -22,22 +23,18 @@ static uint32_t width(uint32_t beam, uint32_t pieces, uint32_t most)
 /* True if a word may begin right after the piece. */
 static bool opens(const char *piece, size_t n)
 {
-    static const char blank[] = "\u2581";
-    const size_t k = sizeof blank - 1;
-    if (n >= k && memcmp(piece + n - k, blank, k) == 0)
+    const size_t mark = dg_word_mark(piece), k = strlen(DG_WORD_MARK);
+    if (n >= k && dg_word_mark(piece + n - k))
         return true;
-    const size_t skip = n >= k && memcmp(piece, blank, k) == 0 ? k : 0;
-    return dg_glossary_opens(piece + skip, n - skip, skip > 0);
+    return dg_glossary_opens(piece + mark, n - mark, mark > 0);
 }
 
 /* True if the piece begins a word: with a blank, or with a letter of a script without blanks. */
 static bool begins(const char *piece, size_t n)
 {
-    static const char blank[] = "▁";
-    const size_t k = sizeof blank - 1;
-    const bool spaced = n > k && memcmp(piece, blank, k) == 0;
-    const int32_t c = n ? dg_scan_peek(piece, spaced ? k : 0, n) : -1;
-    return (spaced && dg_glossary_is_word(piece, n, k)) ||
+    const size_t mark = dg_word_mark(piece) < n ? dg_word_mark(piece) : 0;
+    const int32_t c = n ? dg_scan_peek(piece, mark, n) : -1;
+    return (mark && dg_glossary_is_word(piece, n, mark)) ||
            (dg_scan_is_unspaced(c) && dg_scan_is_letter(c));
 }
 

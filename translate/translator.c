@@ -1,6 +1,7 @@
 #include "text/protected/alphabet.h"
 #include "text/language_code.h"
 #include "text/utf8.h"
+#include "tokenizer/word_mark.h"
 #include "translate/stand_in.h"
 #include "translate/terms.h"
 #include "translate/translator_internal.h"
@@ -12,16 +13,14 @@
 /* Collect the characters of both vocabularies' pieces, without those that training hardly saw. */
 static int read_alphabet(struct dg_translator *t, struct dg_error *err)
 {
-    static const char word_mark[] = "\xE2\x96\x81";
     t->alphabet = dg_alphabet_open();
     bool there = t->alphabet != NULL;
     for (int side = 0; side < 2; side++) {
         const struct dg_tokenizer *of = side == DG_ALPHABET_READ ? t->source : t->target;
         for (uint32_t id = 0; there && id < dg_tokenizer_size(of); id++) {
             const char *piece = dg_tokenizer_piece(of, (int32_t)id);
-            const bool first = strncmp(piece, word_mark, strlen(word_mark)) == 0;
-            if (first)
-                piece += strlen(word_mark);
+            const bool first = dg_word_mark(piece) > 0;
+            piece += dg_word_mark(piece);
             const size_t n = strlen(piece);
             there = dg_alphabet_add(t->alphabet, side, piece, n);
             if (there && first && side == DG_ALPHABET_READ && dg_utf8_count(piece, n) == 1)

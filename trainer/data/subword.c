@@ -5,6 +5,7 @@
 #include "trainer/data/subword.h"
 
 #include "base/alloc.h"
+#include "tokenizer/word_mark.h"
 #include "trainer/data/hash.h"
 
 #include <stdbool.h>
@@ -111,7 +112,7 @@ int dg_subword_open(const struct dg_tokenizer *t, struct dg_subword **out, struc
         for (size_t k = 0; k < n; k += char_bytes((unsigned char)piece[k]))
             chars++;
         s->chars[i] = (uint16_t)(is_special(piece, n) || chars > MAX_WORD ? 0 : chars);
-        s->first[i] = n >= 3 && memcmp(piece, "\xE2\x96\x81", 3) == 0;
+        s->first[i] = dg_word_mark(piece) > 0;
         if (s->chars[i])
             add(s, (int32_t)i);
     }

@@ -2,12 +2,11 @@
 #include "translate/picture/attention.h"
 
 #include "base/buffer.h"
+#include "tokenizer/word_mark.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char WORD_MARK[] = "\xE2\x96\x81"; /* U+2581, SentencePiece's space */
 
 /* Tokens merged to words: word_of[n], labels[n_words] malloc'd. */
 struct words {
@@ -15,11 +14,6 @@ struct words {
     char **labels;
     uint32_t n_words;
 };
-
-static bool has_mark(const char *token)
-{
-    return strncmp(token, WORD_MARK, sizeof WORD_MARK - 1) == 0;
-}
 
 /* True for a token that is a word of its own: punctuation, or one that writes no text (</s>, <2de>,
  * >>deu<<). */
@@ -37,9 +31,9 @@ static bool stands_alone(const char *token)
 
 static bool begins_word(const char *const *tokens, uint32_t i)
 {
-    if (i == 0 || has_mark(tokens[i]))
+    if (i == 0 || dg_word_mark(tokens[i]))
         return true;
-    if (strcmp(tokens[i - 1], WORD_MARK) == 0)
+    if (strcmp(tokens[i - 1], DG_WORD_MARK) == 0)
         return false; /* the mark came as a token of its own */
     return stands_alone(tokens[i]) || stands_alone(tokens[i - 1]);
 }
@@ -58,7 +52,7 @@ static int merge(
             dg_buffer_reset(&text);
             out->n_words++;
         }
-        dg_buffer_adds(&text, !by_tokens && has_mark(token) ? token + sizeof WORD_MARK - 1 : token);
+        dg_buffer_adds(&text, by_tokens ? token : token + dg_word_mark(token));
         out->word_of[i] = out->n_words - 1;
         char **to = &out->labels[out->n_words - 1];
         free(*to);
