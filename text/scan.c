@@ -170,6 +170,13 @@ size_t dg_scan_skip_ascii_space(const char *s, size_t i, size_t end)
     return i;
 }
 
+size_t dg_scan_skip_ascii_digits(const char *s, size_t i, size_t end)
+{
+    while (i < end && isdigit((unsigned char)s[i]))
+        i++;
+    return i;
+}
+
 size_t dg_scan_trim_space(const char *s, size_t begin, size_t end)
 {
     while (end > begin) {

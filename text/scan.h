@@ -45,7 +45,8 @@ bool dg_scan_has(const char *s, size_t n, const char *part);
  * without trailing white space. */
 size_t dg_scan_skip_space(const char *s, size_t i, size_t end);
 size_t dg_scan_trim_space(const char *s, size_t begin, size_t end);
-/* dg_scan_skip_space for the white space of a file's syntax, which is ASCII. */
+/* dg_scan_skip_space for the white space of a file's syntax, which is ASCII; and for digits. */
 size_t dg_scan_skip_ascii_space(const char *s, size_t i, size_t end);
+size_t dg_scan_skip_ascii_digits(const char *s, size_t i, size_t end);
 
 #endif

@@ -72,8 +72,7 @@ static bool has_number(
     const struct dg_hours_text *text, const char *digits, size_t n, size_t begin, size_t end)
 {
     for (size_t at = 0, to; at < text->n; at = to) {
-        for (to = at; to < text->n && isdigit((unsigned char)text->s[to]);)
-            to++;
+        to = dg_scan_skip_ascii_digits(text->s, at, text->n);
         if (to - at == n && memcmp(text->s + at, digits, n) == 0 && (at < begin || at >= end))
             return true;
         to += to == at;

@@ -28,13 +28,6 @@ static size_t skip_word(const char *s, size_t n, size_t at, const char *word)
     return dg_scan_is_letter(next) || dg_scan_is_digit(next) ? at : to;
 }
 
-static size_t skip_digits(const char *s, size_t n, size_t at)
-{
-    while (at < n && isdigit((unsigned char)s[at]))
-        at++;
-    return at;
-}
-
 /* Skips ":30", ".30", "h30", "h 30"; `at` if no minutes are there. *french: their sign is an "h".
  */
 static size_t skip_minutes(const char *s, size_t n, size_t at, bool *french)
@@ -50,7 +43,7 @@ static size_t skip_minutes(const char *s, size_t n, size_t at, bool *french)
         *french = true;
         from = dg_scan_skip_space(s, from + 1, n);
     }
-    const size_t to = skip_digits(s, n, from);
+    const size_t to = dg_scan_skip_ascii_digits(s, from, n);
     return to == from + 2 ? to : at;
 }
 

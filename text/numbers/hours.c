@@ -50,9 +50,7 @@ static bool has_sign(const struct dg_hours_text *t, const struct dg_hour *h)
 static bool read_hour(const struct dg_hours_text *t, size_t at, struct dg_hour *out)
 {
     struct dg_clock_signs signs;
-    size_t end = at;
-    while (is_digit(t, end))
-        end++;
+    const size_t end = dg_scan_skip_ascii_digits(t->s, at, t->n);
     if (end == at || end > at + 2 || is_part(t, at))
         return false;
     *out = (struct dg_hour){.begin = at, .end = end, .minutes = {'0', '0'}, .day = -1};
@@ -163,8 +161,7 @@ bool dg_hours_next(const struct dg_hours_text *t, size_t at, struct dg_hour *out
             if (read_first(t, out) || read_unsigned(t, out))
                 return true;
         }
-        while (is_digit(t, at))
-            at++;
+        at = dg_scan_skip_ascii_digits(t->s, at, t->n);
     }
     return false;
 }

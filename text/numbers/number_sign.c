@@ -54,10 +54,8 @@ static bool is_of_number(const char *s, size_t n, size_t at)
         return false;
     if (s[at] == '-')
         return is_digit(s, after, n) && !(end > 0 && is_digit(s, end - 1, n));
-    const size_t number = dg_scan_skip_space(s, after, n);
-    size_t to = number;
-    while (is_digit(s, to, n))
-        to++;
+    const size_t number = dg_scan_skip_space(s, after, n),
+                 to = dg_scan_skip_ascii_digits(s, number, n);
     return to > number && !(s[at] == '<' && to < n && s[to] == '>'); /* "<5>" is a placeholder */
 }
 

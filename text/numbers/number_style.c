@@ -86,13 +86,6 @@ static enum sign sign_at(const char *s, size_t n, size_t i, size_t *end)
     }
 }
 
-static size_t digits_end(const char *s, size_t n, size_t i)
-{
-    while (i < n && is_digit(s[i]))
-        i++;
-    return i;
-}
-
 /* True if the number touches what precedes or follows it, so that it is part of something else. */
 static bool is_part(const char *s, size_t n, size_t begin, size_t end)
 {
@@ -113,11 +106,11 @@ size_t dg_number_next(const char *s, size_t n, size_t from, size_t *begin)
             at++;
             continue;
         }
-        size_t end = digits_end(s, n, at), run = end - at;
+        size_t end = dg_scan_skip_ascii_digits(s, at, n), run = end - at;
         for (;;) {
             size_t next, to;
             const enum sign sign = sign_at(s, n, end, &next);
-            to = digits_end(s, n, next);
+            to = dg_scan_skip_ascii_digits(s, next, n);
             if (sign == SIGN_NONE || to == next)
                 break;
             /* A space is part of a number only as a thousands separator. */
@@ -148,15 +141,15 @@ static bool add(struct dg_number *x, const char *s, size_t n)
 bool dg_number_read(
     const struct dg_number_style *style, const char *s, size_t n, struct dg_number *out)
 {
-    size_t at = digits_end(s, n, 0), next;
+    size_t at = dg_scan_skip_ascii_digits(s, 0, n), next;
     const size_t first = at;
     enum sign group = SIGN_NONE;
     *out = (struct dg_number){.n = 0};
     if (!first || !add(out, s, first))
         return false;
-    for (; at < n; at = digits_end(s, n, next)) {
+    for (; at < n; at = dg_scan_skip_ascii_digits(s, next, n)) {
         const enum sign sign = sign_at(s, n, at, &next);
-        const size_t len = digits_end(s, n, next) - next;
+        const size_t len = dg_scan_skip_ascii_digits(s, next, n) - next;
         if (sign == SIGN_NONE || !len || out->n_fraction || !add(out, s + next, len))
             return false;
         if (sign == style->decimal) {

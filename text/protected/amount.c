@@ -43,13 +43,6 @@ static bool is_dash(int32_t c)
     return c == '-' || (c >= 0x2010 && c <= 0x2014);
 }
 
-static size_t skip_digits(const char *s, size_t at, size_t end)
-{
-    while (at < end && isdigit((unsigned char)s[at]))
-        at++;
-    return at;
-}
-
 static bool is_blank(int32_t c)
 {
     return c == ' ' || c == 0xA0 || c == 0x2009 || c == 0x202F;
@@ -65,10 +58,11 @@ static size_t skip_space(const char *s, size_t at, size_t end)
 /* Skips 1,250.50 and 1 250,50. */
 static size_t skip_number(const char *s, size_t at, size_t end)
 {
-    size_t i = skip_digits(s, at, end);
+    size_t i = dg_scan_skip_ascii_digits(s, at, end);
     while (i > at && i < end) {
         const bool sign = s[i] && strchr(".,'", s[i]);
-        const size_t next = sign ? i + 1 : skip_space(s, i, end), to = skip_digits(s, next, end);
+        const size_t next = sign ? i + 1 : skip_space(s, i, end),
+                     to = dg_scan_skip_ascii_digits(s, next, end);
         if (next == i || to == next || (!sign && to != next + GROUP))
             break;
         i = to;
@@ -85,14 +79,14 @@ static bool is_group_sign(int32_t c)
  * begins there. */
 static size_t skip_grouped(const char *s, size_t at, size_t end)
 {
-    size_t i = skip_digits(s, at, end), groups = 0;
+    size_t i = dg_scan_skip_ascii_digits(s, at, end), groups = 0;
     int32_t sign = 0;
     if (i == at || i - at > GROUP || s[at] == '0' ||
         (at > 1 && s[at - 1] && strchr(",.:'", s[at - 1]) && isdigit((unsigned char)s[at - 2])))
         return at;
     for (size_t next = i; i < end; next = i) {
         const int32_t c = dg_scan_next(s, end, &next);
-        const size_t to = skip_digits(s, next, end);
+        const size_t to = dg_scan_skip_ascii_digits(s, next, end);
         if (!is_group_sign(c) || (groups && c != sign) || to != next + GROUP)
             break;
         sign = c;
@@ -105,7 +99,7 @@ static size_t skip_grouped(const char *s, size_t at, size_t end)
         if (c == sign)
             return at;
         if (c == '.' || c == ',')
-            i = skip_digits(s, next, end);
+            i = dg_scan_skip_ascii_digits(s, next, end);
     }
     return groups >= 2 ? i : at;
 }

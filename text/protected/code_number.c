@@ -28,19 +28,12 @@ struct code {
     size_t n;
 };
 
-static bool is_digit(const struct code *c, size_t at)
-{
-    return at < c->end && isdigit((unsigned char)c->s[at]);
-}
-
 /* Reads digits, perhaps in brackets, at byte `at`; false: there are none. */
 static bool read_group(const struct code *c, size_t at, struct group *g)
 {
     const bool bracket = at < c->end && c->s[at] == '(';
     g->begin = at + bracket;
-    g->end = g->begin;
-    while (is_digit(c, g->end))
-        g->end++;
+    g->end = dg_scan_skip_ascii_digits(c->s, g->begin, c->end);
     g->n = g->end - g->begin;
     if (bracket && (g->end == c->end || c->s[g->end] != ')'))
         return false;
