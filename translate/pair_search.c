@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define AT(member) DG_FIELD_AT(struct dg_pair_search, member)
 

@@ -7,7 +7,6 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void *work(void *arg);
 

@@ -1,6 +1,5 @@
 #include "text/tree/tree.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char blanks[] = " \t\r\n";
