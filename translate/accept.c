@@ -78,7 +78,7 @@ static int keep_alignment(
     if (!p->alignment)
         return DG_JOB_NO_MEMORY(err);
     memcpy(p->alignment, r->alignment, n * sizeof *p->alignment);
-    if ((j->options.alignments || p->n_marks) &&
+    if ((j->options.alignments || p->shown.n_marks) &&
         !(p->ends = dg_arena_array(&j->arena, n, sizeof *p->ends)))
         return DG_JOB_NO_MEMORY(err);
     return 0;

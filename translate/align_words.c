@@ -101,13 +101,13 @@ static int find_source_words(struct dg_job *j, const struct dg_part *p, size_t f
     struct words *out, struct dg_error *err)
 {
     const char *s = j->text + p->begin;
-    if (!p->shown)
+    if (!p->shown.text)
         return find_words(j, s, p->end - p->begin, first_char, out, err);
-    int rc = find_words(j, p->shown, p->shown_len, 0, out, err);
+    int rc = find_words(j, p->shown.text, p->shown.len, 0, out, err);
     for (size_t i = 0; !rc && i < out->n; i++) {
         struct word *w = &out->list[i];
-        size_t begin = dg_part_source(p, w->begin, true) - p->begin;
-        size_t end = dg_part_source(p, w->end, false) - p->begin;
+        size_t begin = dg_shown_source(&p->shown, p->begin, w->begin, true) - p->begin;
+        size_t end = dg_shown_source(&p->shown, p->begin, w->end, false) - p->begin;
         w->begin_char = first_char + dg_utf8_count(s, begin);
         w->end_char = first_char + dg_utf8_count(s, end > begin ? end : begin);
     }

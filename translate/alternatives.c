@@ -101,7 +101,7 @@ static int write_one(struct dg_job *j, const struct dg_part *p, bool marks, stru
     struct dg_part copy = *p;
     struct dg_buffer text;
     dg_buffer_init(&text);
-    copy.n_marks = marks ? p->n_marks : 0;
+    copy.shown.n_marks = marks ? p->shown.n_marks : 0;
     int rc = dg_part_write(j, &copy, copy.hyps, &text, err);
     const char *s = dg_arena_strndup(&j->arena, text.data ? text.data : "", text.len);
     if (!rc && (text.failed || !s))
@@ -121,7 +121,7 @@ static int write_all(struct dg_job *j, struct alternative *list, size_t *n, stru
             continue;
         rc = write_one(j, p, true, &list[*n].answer, err);
         words = list[*n].answer;
-        if (!rc && p->n_marks)
+        if (!rc && p->shown.n_marks)
             rc = write_one(j, p, false, &words, err);
         list[(*n)++].words = words.text;
     }

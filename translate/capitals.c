@@ -108,14 +108,14 @@ int dg_capitals_write(struct dg_draft *d, struct dg_error *err)
     for (size_t i = 0; i < d->n_ends && !rc; i++) {
         size_t end = d->ends[i];
         if (end > at)
-            rc = dg_letter_case_upper(d->target, s + at, end - at, &all, err);
+            rc = dg_letter_case_upper(d->to, s + at, end - at, &all, err);
         at = end > at ? end : at;
         d->ends[i] = all.len;
     }
     dg_buffer_reset(&all);
     /* Once more as a whole: a letter's capital may depend on its neighbours. */
     if (!rc)
-        rc = dg_letter_case_upper(d->target, s, d->text.len, &all, err);
+        rc = dg_letter_case_upper(d->to, s, d->text.len, &all, err);
     if (rc) {
         dg_buffer_deinit(&all);
         return rc;

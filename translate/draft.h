@@ -6,6 +6,7 @@
 #define DG_TRANSLATE_DRAFT_H
 
 #include "base/buffer.h"
+#include "translate/shown.h"
 #include "translate/term_places.h"
 
 struct dg_draft {
@@ -15,7 +16,7 @@ struct dg_draft {
     /* the sentence that it answers, normalised */
     const char *sentence;
     /* languages of the sentence and of the text */
-    const char *source, *target;
+    const char *from, *to;
     /* the sentence's glossary terms, and where the text had them when they were looked for last */
     const struct dg_wanted_terms *wanted;
     struct dg_term_places terms;
@@ -52,6 +53,10 @@ void dg_draft_write_hours(struct dg_draft *d);
  * another language (an English one stays where the sentence is English); the adjective before it
  * fits ("geehrte Frau"). */
 void dg_draft_write_titles(struct dg_draft *d);
+
+/* Keep one occurrence of each of the sentence's stand-ins: removes repetitions, letters attached to
+ * one, and the remains of garbled names. */
+void dg_draft_clean_stand_ins(struct dg_draft *d, const struct dg_shown *shown);
 
 /* Restore the case of the sentence's units: "20 Mg" becomes "20 mg". */
 void dg_draft_write_units(struct dg_draft *d);

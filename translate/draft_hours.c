@@ -201,8 +201,8 @@ void dg_draft_write_hours(struct dg_draft *d)
     struct dg_hours_text sentence = {.s = d->sentence, .n = strlen(d->sentence)};
     struct answer a = {.draft = d};
     struct dg_hour x;
-    if (!dg_hours_find_language(d->source, &sentence.language) ||
-        !dg_hours_find_language(d->target, &a.side.language))
+    if (!dg_hours_find_language(d->from, &sentence.language) ||
+        !dg_hours_find_language(d->to, &a.side.language))
         return;
     dg_draft_find_terms(d);
     for (size_t at = 0;; at = x.end) {

@@ -58,7 +58,7 @@ void dg_draft_write_numbers(struct dg_draft *d)
     struct dg_number_styles styles;
     const struct dg_buffer *text = &d->text;
     const size_t len = strlen(d->sentence);
-    if (!dg_number_styles_find(d->source, d->target, &styles))
+    if (!dg_number_styles_find(d->from, d->to, &styles))
         return;
     dg_draft_find_terms(d);
     for (size_t begin, end = 0; !text->failed;) {

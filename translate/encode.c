@@ -50,8 +50,8 @@ static int job_new(const struct dg_translator *t, const char *text, size_t n,
     j->source_tag = dg_bundle_source_tag(t->bundle, source);
     const char *lead = dg_bundle_target_tag(t->bundle, target);
     j->lead = lead ? dg_tokenizer_id(t->target, lead) : -1;
-    j->language = source;
-    j->target_language = target;
+    j->from = source;
+    j->to = target;
     j->trees = dg_bundle_answers_trees(t->bundle);
     if (j->trees) {
         /* Rows of XX are no loops, and the words of a tree are not aligned with the source's. */
@@ -355,7 +355,7 @@ void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out)
         dg_part_widen(j, p, &out->search);
         out->terms = p->terms;
     }
-    out->want_alignment = j->options.alignments || p->n_marks > 0;
+    out->want_alignment = j->options.alignments || p->shown.n_marks > 0;
     out->whole_vocabulary = j->whole_vocabulary;
     out->prefix = j->start;
     out->n_lead = j->lead >= 0;

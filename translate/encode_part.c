@@ -33,7 +33,7 @@ static int read_capitals(struct dg_job *j, char **s, size_t *n, struct dg_error 
 {
     struct dg_buffer words;
     dg_buffer_init(&words);
-    int rc = dg_capitals_read(j->t->source, j->language, dg_job_glossary(j), *s, *n, &words, err);
+    int rc = dg_capitals_read(j->t->source, j->from, dg_job_glossary(j), *s, *n, &words, err);
     if (!rc && words.failed)
         rc = DG_JOB_NO_MEMORY(err);
     if (!rc) {
@@ -80,7 +80,7 @@ static int encode_pieces(const struct dg_tokenizer *tokenizer, const struct dg_p
     const char *s, size_t n, struct dg_token **tokens, size_t *count, struct dg_error *err)
 {
     struct dg_token list[DG_MAX_STAND_INS];
-    const struct dg_token_spans spans = {list, dg_stand_in_find(p, s, n, list)};
+    const struct dg_token_spans spans = {list, dg_stand_in_find(&p->shown, s, n, list)};
     return spans.n ? dg_tokenizer_encode_spans(tokenizer, s, n, &spans, tokens, count, err)
                    : dg_tokenizer_encode(tokenizer, s, n, tokens, count, err);
 }
@@ -124,8 +124,8 @@ bool dg_job_answer_is_free(const struct dg_job *j)
 static bool has_words(const struct dg_job *j, const struct dg_part *p, const char *s, size_t n)
 {
     size_t at = 0;
-    for (size_t i = 0; i < p->n_marks; i++) {
-        const struct dg_mark *mark = &p->marks[i];
+    for (size_t i = 0; i < p->shown.n_marks; i++) {
+        const struct dg_mark *mark = &p->shown.marks[i];
         if (mark->kind != DG_MARK_PROTECTED)
             continue;
         const char *const span = j->text + mark->begin;
@@ -158,8 +158,8 @@ int dg_job_check_one_sentence(const struct dg_job *j, struct dg_error *err)
 int dg_part_encode(struct dg_job *j, struct dg_part *p, struct dg_error *err)
 {
     const struct dg_config *c = dg_model_config(j->t->model);
-    const char *const s = p->shown ? p->shown : j->text + p->begin;
-    const size_t n = p->shown ? p->shown_len : p->end - p->begin;
+    const char *const s = p->shown.text ? p->shown.text : j->text + p->begin;
+    const size_t n = p->shown.text ? p->shown.len : p->end - p->begin;
     const uint32_t frame =
         (j->tag ? 1u : 0u) + (j->source_tag ? 1u : 0u) + (c->source_eos ? 1u : 0u);
     const uint32_t most = most_tokens(j);

@@ -3,7 +3,9 @@
  * whole. */
 #include "text/sentences/split.h"
 #include "text/utf8.h"
+#include "translate/foreign_terms.h"
 #include "translate/job_internal.h"
+#include "translate/terms.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +45,18 @@ static bool keep_whole(
     return true;
 }
 
+/* Show p to the model with stand-ins for its protected spans, where its answer is free. */
+static int show(struct dg_job *j, struct dg_part *p, struct dg_error *err)
+{
+    const struct dg_stand_ins *names = &j->t->stand_ins;
+    const bool named = (names->n_reserved || names->spelt) && dg_job_answer_is_free(j);
+    int rc = dg_foreign_terms_leave(dg_job_glossary(j), j->t->alphabet, &j->arena, &p->shown, err);
+    if (!rc)
+        rc = dg_stand_in_put(
+            named ? names : NULL, j->from, j->to, j->t->alphabet, &j->arena, &p->shown, err);
+    return rc;
+}
+
 static struct dg_part *part_of(
     struct dg_job *j, const struct running *f, struct dg_span at, struct dg_error *err)
 {
@@ -52,7 +66,7 @@ static struct dg_part *part_of(
             p->unit = (size_t)(f->unit - f->document->units);
         if (!p || dg_part_of_document(j, p, f->document, f->unit, at, err))
             return NULL;
-        return dg_stand_in_put(j, p, err) ? NULL : p;
+        return show(j, p, err) ? NULL : p;
     }
     return dg_part_new(j, at.begin, at.end, err);
 }
@@ -171,8 +185,7 @@ static int encode_running(
     bool known = false;
     if (j->options.one_sentence)
         return encode_span(j, f, trim(f->text, at), err);
-    int rc =
-        dg_split_sentences(f->text + at.begin, at.end - at.begin, j->language, &spans, &n, err);
+    int rc = dg_split_sentences(f->text + at.begin, at.end - at.begin, j->from, &spans, &n, err);
     if (!rc && n > 1 && j->options.known && at.end - at.begin <= DG_ENCODE_BYTES)
         rc = look_up_whole(j, f, at, &known, err);
     if (known)

@@ -1,4 +1,6 @@
-/* Foreign words that a glossary translates are not protected. */
+#include "translate/foreign_terms.h"
+
+#include "model/engine/terms.h"
 #include "text/protected/foreign.h"
 #include "text/protected/identifier.h"
 #include "text/protected/quantity.h"
@@ -6,32 +8,33 @@
 #include "text/numbers/spelt_hours.h"
 #include "text/protected/title.h"
 #include "text/utf8.h"
-#include "translate/terms.h"
+#include "translate/no_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* True if m is foreign words or signs, a quantity, a name after a title or a program's name, not an
  * address or the like. */
-static bool is_foreign(const struct dg_job *j, const struct dg_part *p, const struct dg_mark *m)
+static bool is_foreign(
+    const struct dg_alphabet *known, const struct dg_shown *shown, const struct dg_mark *m)
 {
     const size_t end = m->at + m->len;
     return m->end - m->begin == m->len &&
-           (dg_foreign_end(j->t->alphabet, p->shown, m->at, end) == end ||
-               dg_quantity_is(p->shown + m->at, m->len) ||
-               dg_title_name_end(p->shown, m->at, end) == end ||
-               dg_identifier_name_end(p->shown, m->at, end) == end);
+           (dg_foreign_end(known, shown->text, m->at, end) == end ||
+               dg_quantity_is(shown->text + m->at, m->len) ||
+               dg_title_name_end(shown->text, m->at, end) == end ||
+               dg_identifier_name_end(shown->text, m->at, end) == end);
 }
 
 /* Keep those of the n terms that touch no protected span but foreign words; returns their number.
  */
-static size_t without_protected(
-    const struct dg_job *j, const struct dg_part *p, struct dg_glossary_match *terms, size_t n)
+static size_t without_protected(const struct dg_alphabet *known, const struct dg_shown *shown,
+    struct dg_glossary_match *terms, size_t n)
 {
-    for (size_t i = 0; i < p->n_marks && n; i++) {
-        const struct dg_mark *m = &p->marks[i];
+    for (size_t i = 0; i < shown->n_marks && n; i++) {
+        const struct dg_mark *m = &shown->marks[i];
         size_t kept = 0;
-        if (m->kind != DG_MARK_PROTECTED || is_foreign(j, p, m))
+        if (m->kind != DG_MARK_PROTECTED || is_foreign(known, shown, m))
             continue;
         for (size_t k = 0; k < n; k++)
             if (terms[k].end <= m->at || terms[k].begin >= m->at + m->len)
@@ -42,16 +45,16 @@ static size_t without_protected(
 }
 
 /* True if m is words of the source that are translated as a whole. */
-static bool is_whole(const struct dg_part *p, const struct dg_mark *m)
+static bool is_whole(const struct dg_shown *shown, const struct dg_mark *m)
 {
     struct dg_spelt_hour hour;
-    return dg_spelt_hour_read(NULL, p->shown + m->at, m->len, &hour) ||
-           dg_salutation_is(NULL, p->shown + m->at, m->len);
+    return dg_spelt_hour_read(NULL, shown->text + m->at, m->len, &hour) ||
+           dg_salutation_is(NULL, shown->text + m->at, m->len);
 }
 
 /* Write the pieces of mark m that none of the n terms covers to `out`; returns their number. A mark
  * that is translated as a whole has none if a term touches it. */
-static size_t cut_mark(const struct dg_part *p, const struct dg_mark *m,
+static size_t cut_mark(const struct dg_shown *shown, const struct dg_mark *m,
     const struct dg_glossary_match *terms, size_t n, struct dg_mark *out)
 {
     const size_t end = m->at + m->len;
@@ -60,9 +63,9 @@ static size_t cut_mark(const struct dg_part *p, const struct dg_mark *m,
         if (i < n && (terms[i].end <= at || terms[i].begin >= end))
             continue;
         size_t to = i < n ? terms[i].begin : end;
-        while (at < to && p->shown[at] == ' ')
+        while (at < to && shown->text[at] == ' ')
             at++;
-        while (to > at && p->shown[to - 1] == ' ')
+        while (to > at && shown->text[to - 1] == ' ')
             to--;
         if (at < to) {
             struct dg_mark *piece = &out[pieces++];
@@ -74,19 +77,19 @@ static size_t cut_mark(const struct dg_part *p, const struct dg_mark *m,
         }
         at = i < n ? terms[i].end : end;
     }
-    return pieces > 0 && out[0].len < m->len && is_whole(p, m) ? 0 : pieces;
+    return pieces > 0 && out[0].len < m->len && is_whole(shown, m) ? 0 : pieces;
 }
 
-/* Turn the offsets of the n terms in the NFC of p->shown into those in p->shown. */
+/* Turn the offsets of the n terms in the NFC of shown->text into those in shown->text. */
 static int to_shown(
-    const struct dg_part *p, struct dg_glossary_match *terms, size_t n, struct dg_error *err)
+    const struct dg_shown *shown, struct dg_glossary_match *terms, size_t n, struct dg_error *err)
 {
     size_t at = 0, composed = 0, next_begin = 0, next_end = 0;
-    while (at < p->shown_len && next_end < n) {
-        const size_t end = dg_utf8_nfc_end(p->shown, p->shown_len, at);
+    while (at < shown->len && next_end < n) {
+        const size_t end = dg_utf8_nfc_end(shown->text, shown->len, at);
         char *nfc;
         size_t len;
-        const int rc = dg_utf8_nfc(p->shown + at, end - at, &nfc, &len, err);
+        const int rc = dg_utf8_nfc(shown->text + at, end - at, &nfc, &len, err);
         if (rc)
             return rc;
         free(nfc);
@@ -100,47 +103,47 @@ static int to_shown(
     return 0;
 }
 
-/* Find the terms in p->shown. Entries are in NFC, and it is as it was sent. */
-static int find_terms(const struct dg_glossary *glossary, const struct dg_part *p,
+/* Find the terms in shown->text. Entries are in NFC, and it is as it was sent. */
+static int find_terms(const struct dg_glossary *glossary, const struct dg_shown *shown,
     struct dg_glossary_match *terms, size_t *n, struct dg_error *err)
 {
     char *nfc;
     size_t len;
-    int rc = dg_utf8_nfc(p->shown, p->shown_len, &nfc, &len, err);
+    int rc = dg_utf8_nfc(shown->text, shown->len, &nfc, &len, err);
     if (rc)
         return rc;
     *n = dg_glossary_find(glossary, nfc, len, terms, DG_MAX_TERMS);
-    if (len != p->shown_len || memcmp(nfc, p->shown, len) != 0)
-        rc = to_shown(p, terms, *n, err);
+    if (len != shown->len || memcmp(nfc, shown->text, len) != 0)
+        rc = to_shown(shown, terms, *n, err);
     free(nfc);
     return rc;
 }
 
-int dg_part_leave_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err)
+int dg_foreign_terms_leave(const struct dg_glossary *glossary, const struct dg_alphabet *known,
+    struct dg_arena *arena, struct dg_shown *shown, struct dg_error *err)
 {
     struct dg_glossary_match terms[DG_MAX_TERMS];
-    const struct dg_glossary *glossary = dg_job_glossary(j);
     size_t kept = 0, n = 0;
-    if (glossary && p->n_marks) {
-        const int rc = find_terms(glossary, p, terms, &n, err);
+    if (glossary && shown->n_marks) {
+        const int rc = find_terms(glossary, shown, terms, &n, err);
         if (rc)
             return rc;
     }
-    n = without_protected(j, p, terms, n);
+    n = without_protected(known, shown, terms, n);
     if (!n)
         return 0;
     /* A term within a mark leaves two pieces of it. */
-    struct dg_mark *marks = dg_arena_array(&j->arena, p->n_marks + n, sizeof *marks);
+    struct dg_mark *marks = dg_arena_array(arena, shown->n_marks + n, sizeof *marks);
     if (!marks)
         return DG_JOB_NO_MEMORY(err);
-    for (size_t i = 0; i < p->n_marks; i++) {
-        const struct dg_mark *m = &p->marks[i];
-        if (m->kind == DG_MARK_PROTECTED && m->len && is_foreign(j, p, m))
-            kept += cut_mark(p, m, terms, n, marks + kept);
+    for (size_t i = 0; i < shown->n_marks; i++) {
+        const struct dg_mark *m = &shown->marks[i];
+        if (m->kind == DG_MARK_PROTECTED && m->len && is_foreign(known, shown, m))
+            kept += cut_mark(shown, m, terms, n, marks + kept);
         else
             marks[kept++] = *m;
     }
-    p->marks = marks;
-    p->n_marks = kept;
+    shown->marks = marks;
+    shown->n_marks = kept;
     return 0;
 }

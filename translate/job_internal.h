@@ -9,8 +9,8 @@
 #include "text/sentences/split.h"
 #include "translate/layout/decorate.h"
 #include "translate/key_sign.h"
+#include "translate/no_memory.h"
 #include "translate/prefix.h"
-#include "translate/stand_in.h"
 #include "translate/term_places.h"
 #include "translate/translator_internal.h"
 
@@ -52,21 +52,10 @@ struct dg_part {
      * second round */
     struct dg_part_hyp *first_hyps;
     uint32_t n_first_hyps;
-    /* [shown_len] text for the model if it differs from the source's bytes; otherwise NULL */
-    const char *shown;
-    size_t shown_len;
-    /* [n_marks] marks to put back around the answer, with `at` within shown */
-    struct dg_mark *marks;
-    size_t n_marks;
-    /* [n_marks] each mark's letters before a stand-in took their place, with character references
-     * read; n 0: they name something, as telephone numbers do. NULL without marks */
-    struct dg_mark_bytes *letters;
+    struct dg_shown shown;
     /* the end of a link or an image that began before the part, if the text in it is its label and
      * ends with the part; written after the answer. NULL: none */
     const struct dg_mark *tail;
-    /* [n_stand_ins] words that stand for protected letters in `shown`; NULL: none */
-    struct dg_stand_in *stand_ins;
-    size_t n_stand_ins;
     /* how its answer is written into the text */
     enum dg_encoding encoding;
     /* parts within this one's bytes, from parts[inner] on */
@@ -95,9 +84,6 @@ struct dg_part {
     uint32_t steps;
 };
 
-/* Reports that the job is out of memory. */
-#define DG_JOB_NO_MEMORY(err) dg_error_set(err, DG_ENOMEM, "no memory for a translation")
-
 /* The source token that token `at` of the best answer is aligned with; NULL if there is no
  * alignment, or it is </s> or a tag. */
 const struct dg_token *dg_part_source_of(const struct dg_part *p, uint32_t at);
@@ -110,9 +96,8 @@ struct dg_job {
     const char *tag, *source_tag;
     /* the token for the target language that starts the decoder; -1: none */
     int32_t lead;
-    /* the source's, for splitting */
-    const char *language;
-    const char *target_language;
+    /* languages of the text and of its answer */
+    const char *from, *to;
     /* the bundle's shortlist is not used for this pair */
     bool whole_vocabulary;
     /* the bundle answers with trees: only sentence splitting applies, no other processing of
@@ -182,9 +167,6 @@ bool dg_job_answer_is_free(const struct dg_job *j);
  * own. */
 int dg_part_of_document(struct dg_job *j, struct dg_part *p, const struct dg_document *d,
     const struct dg_unit *u, struct dg_span at, struct dg_error *err);
-/* The byte of the job's text that corresponds to byte `at` of p->shown. after: past a mark without
- * text at that position, else before it. */
-size_t dg_part_source(const struct dg_part *p, size_t at, bool after);
 
 /* A decoded answer: text[len], and the bytes that each of its n tokens takes there. */
 struct dg_decoded {

@@ -13,10 +13,10 @@
  * characters. */
 static bool is_plain(const struct dg_part *p)
 {
-    for (size_t i = 0; i < p->n_marks; i++)
-        if (p->marks[i].kind != DG_MARK_BREAK && p->marks[i].kind != DG_MARK_ESCAPE)
+    for (size_t i = 0; i < p->shown.n_marks; i++)
+        if (p->shown.marks[i].kind != DG_MARK_BREAK && p->shown.marks[i].kind != DG_MARK_ESCAPE)
             return false;
-    return p->shown != NULL;
+    return p->shown.text != NULL;
 }
 
 /* True if the part's source bytes can be looked up, and an answer be written in their place: they
@@ -27,8 +27,9 @@ static bool is_literal(const struct dg_job *j, const struct dg_part *p)
         return true;
     const char *s = j->text + p->begin;
     const size_t n = p->end - p->begin;
-    for (size_t i = 0; i < p->n_marks; i++)
-        if (p->marks[i].kind == DG_MARK_ESCAPE && p->marks[i].end - p->marks[i].begin > 1)
+    for (size_t i = 0; i < p->shown.n_marks; i++)
+        if (p->shown.marks[i].kind == DG_MARK_ESCAPE &&
+            p->shown.marks[i].end - p->shown.marks[i].begin > 1)
             return false; /* one byte is no escape: the "/" of a price */
     if (p->encoding == DG_ENCODING_MARKUP)
         return !memchr(s, '<', n) && !memchr(s, '&', n);
@@ -47,8 +48,8 @@ int dg_part_look_up(struct dg_job *j, struct dg_part *p, struct dg_error *err)
     /* A plain part is looked up by the text that the model would see. A part with other marks is
      * looked up by its source bytes, if they mean themselves. */
     if (is_plain(p)) {
-        s = p->shown;
-        n = p->shown_len;
+        s = p->shown.text;
+        n = p->shown.len;
     } else if (!is_literal(j, p)) {
         return 0;
     }
@@ -83,8 +84,8 @@ int dg_part_look_up_source(
         return 0;
     p->begin = at.begin;
     p->end = at.end;
-    p->shown = NULL;
-    p->shown_len = p->n_marks = 0;
+    p->shown.text = NULL;
+    p->shown.len = p->shown.n_marks = 0;
     p->tail = NULL;
     const int rc = dg_part_look_up(j, p, err);
     if (!p->known)
@@ -108,7 +109,7 @@ static int write_term(const struct dg_job *j, const struct dg_glossary_match *te
         capital = term->target_len;
     else if (!term->as_written && n && dg_scan_is_upper(dg_scan_peek(s, 0, n)))
         capital = dg_letter_case_first_letter(target, term->target_len);
-    const int rc = dg_letter_case_upper(j->target_language, target, capital, out, err);
+    const int rc = dg_letter_case_upper(j->to, target, capital, out, err);
     dg_buffer_add(out, target + capital, term->target_len - capital);
     return !rc && out->failed ? DG_JOB_NO_MEMORY(err) : rc;
 }
@@ -117,7 +118,7 @@ int dg_part_know_term(
     struct dg_job *j, struct dg_part *p, const struct dg_glossary_match *term, struct dg_error *err)
 {
     const size_t n = strlen(p->text);
-    const bool bare = !p->n_marks && p->encoding == DG_ENCODING_PLAIN;
+    const bool bare = !p->shown.n_marks && p->encoding == DG_ENCODING_PLAIN;
     struct dg_buffer out;
     /* what is read as ordinary words is written by the search */
     if (term->begin || term->end < n || p->capitals || !(bare || is_plain(p)))
@@ -139,14 +140,14 @@ int dg_part_write_known(
 {
     const bool plain = is_plain(p);
     /* The answer to source bytes has its marks, such as placeholders, within. */
-    const size_t n = plain ? p->n_marks : 0;
+    const size_t n = plain ? p->shown.n_marks : 0;
     struct dg_mark_bytes *bytes = dg_arena_array(&j->arena, n, sizeof *bytes);
     for (size_t i = 0; bytes && i < n; i++)
         bytes[i] = (struct dg_mark_bytes){
-            j->text + p->marks[i].begin, p->marks[i].end - p->marks[i].begin};
-    const struct dg_decoration d = {.text = p->shown,
-        .len = p->shown_len,
-        .marks = p->marks,
+            j->text + p->shown.marks[i].begin, p->shown.marks[i].end - p->shown.marks[i].begin};
+    const struct dg_decoration d = {.text = p->shown.text,
+        .len = p->shown.len,
+        .marks = p->shown.marks,
         .bytes = bytes,
         .n = n,
         .answer = p->known,

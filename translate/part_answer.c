@@ -58,10 +58,7 @@ static int make_draft(struct dg_job *j, struct dg_part *p, const struct dg_part_
 {
     const struct dg_prefix *prefix = dg_part_prefix(j, p);
     unsigned flags = 0;
-    *d = (struct dg_draft){.sentence = p->text,
-        .source = j->language,
-        .target = j->target_language,
-        .wanted = &p->wanted};
+    *d = (struct dg_draft){.sentence = p->text, .from = j->from, .to = j->to, .wanted = &p->wanted};
     dg_buffer_adds(&d->text, ""); /* even an empty answer has bytes */
     int rc = decode(j, p, h, &d->text, &flags, err);
     if (h == p->hyps && p->ends) {
@@ -75,7 +72,7 @@ static int make_draft(struct dg_job *j, struct dg_part *p, const struct dg_part_
     if (!rc && !d->text.failed && !j->trees && !prefix->len)
         correct(p, d);
     if (!rc && !d->text.failed)
-        dg_stand_in_clean(p, d);
+        dg_draft_clean_stand_ins(d, &p->shown);
     if (!rc && d->text.failed)
         rc = DG_JOB_NO_MEMORY(err);
     if (rc)
@@ -110,13 +107,13 @@ int dg_part_write_source(struct dg_job *j, const struct dg_part *p, const size_t
  * another part. */
 static bool has_words(const struct dg_part *p, size_t close)
 {
-    size_t end = p->marks[close].at;
+    size_t end = p->shown.marks[close].at;
     for (size_t i = close; i-- > 0;) {
-        const struct dg_mark *m = &p->marks[i];
-        const bool opens = m->kind == DG_MARK_OPEN && m->id == p->marks[close].id;
+        const struct dg_mark *m = &p->shown.marks[i];
+        const bool opens = m->kind == DG_MARK_OPEN && m->id == p->shown.marks[close].id;
         if (!opens && m->kind != DG_MARK_PROTECTED)
             continue;
-        if (dg_utf8_has_letter(p->shown + m->at + m->len, end - m->at - m->len))
+        if (dg_utf8_has_letter(p->shown.text + m->at + m->len, end - m->at - m->len))
             return true;
         if (opens)
             return false;
@@ -138,14 +135,14 @@ static void write_label(const struct dg_job *j, const struct dg_mark *m, struct 
 static bool write_amount(
     const struct dg_job *j, const struct dg_part *p, size_t i, struct dg_buffer *out)
 {
-    const struct dg_mark *m = &p->marks[i];
-    const struct dg_mark_bytes *letters = p->letters ? &p->letters[i] : NULL;
+    const struct dg_mark *m = &p->shown.marks[i];
+    const struct dg_mark_bytes *letters = p->shown.letters ? &p->shown.letters[i] : NULL;
     const size_t n = m->end - m->begin;
     return letters && letters->n > 0 && m->kind == DG_MARK_PROTECTED &&
            (letters->n == n || memchr(j->text + m->begin, '&', n)) &&
-           (dg_quantity_write_words(j->language, j->target_language, letters->s, letters->n, out) ||
+           (dg_quantity_write_words(j->from, j->to, letters->s, letters->n, out) ||
                dg_quantity_write_amount(
-                   j->t->alphabet, j->language, j->target_language, letters->s, letters->n, out));
+                   j->t->alphabet, j->from, j->to, letters->s, letters->n, out));
 }
 
 /* Find what is written for each of p's marks: d->bytes, and d->instead. changed: the answer has
@@ -153,13 +150,13 @@ static bool write_amount(
 static int mark_bytes(struct dg_job *j, const struct dg_part *p, uint32_t rank, bool changed,
     struct dg_decoration *d, struct dg_error *err)
 {
-    struct dg_mark_bytes *list = dg_arena_array(&j->arena, p->n_marks, sizeof *list),
-                         *instead = dg_arena_array(&j->arena, p->n_marks, sizeof *instead);
+    struct dg_mark_bytes *list = dg_arena_array(&j->arena, p->shown.n_marks, sizeof *list),
+                         *instead = dg_arena_array(&j->arena, p->shown.n_marks, sizeof *instead);
     struct dg_buffer bytes;
     int rc = list && instead ? 0 : DG_JOB_NO_MEMORY(err);
     dg_buffer_init(&bytes);
-    for (size_t i = 0; i < p->n_marks && !rc; i++) {
-        const struct dg_mark *m = &p->marks[i];
+    for (size_t i = 0; i < p->shown.n_marks && !rc; i++) {
+        const struct dg_mark *m = &p->shown.marks[i];
         bool is_price = false;
         list[i] = (struct dg_mark_bytes){j->text + m->begin, m->end - m->begin};
         instead[i] = (struct dg_mark_bytes){0};
@@ -215,10 +212,10 @@ static int decorate(struct dg_job *j, struct dg_part *p, uint32_t rank,
         rc = dg_part_word_pairs(j, p, plain->data, plain->len, 0, &pairs, err);
         shift = dg_arena_array(&j->arena, plain->len + 1, sizeof *shift);
     }
-    struct dg_decoration d = {.text = p->shown,
-        .len = p->shown_len,
-        .marks = p->marks,
-        .n = p->n_marks,
+    struct dg_decoration d = {.text = p->shown.text,
+        .len = p->shown.len,
+        .marks = p->shown.marks,
+        .n = p->shown.n_marks,
         .answer = plain->data,
         .answer_len = plain->len,
         .pairs = pairs.list,
@@ -228,7 +225,7 @@ static int decorate(struct dg_job *j, struct dg_part *p, uint32_t rank,
         .given = dg_part_prefix(j, p)->len,
         .encoding = p->encoding};
     if (!rc) {
-        const bool changed = !same_words(plain->data, plain->len, p->shown, p->shown_len);
+        const bool changed = !same_words(plain->data, plain->len, p->shown.text, p->shown.len);
         rc = mark_bytes(j, p, rank, changed, &d, err);
     }
     if (!rc && ((draft->ends && !shift) || !dg_decorate(&d, &j->arena, out, shift)))
@@ -244,7 +241,7 @@ int dg_part_write(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp 
     struct dg_draft d;
     const size_t base = out->len;
     int rc = make_draft(j, p, h, &d, err);
-    if (!rc && (p->n_marks || p->encoding))
+    if (!rc && (p->shown.n_marks || p->encoding))
         rc = decorate(j, p, (uint32_t)(h - p->hyps), &d, out, err);
     else if (!rc)
         dg_buffer_add(out, d.text.data, d.text.len);
@@ -310,8 +307,8 @@ static int write_copied(
 static bool have_same_numbers(
     const struct dg_job *j, const struct dg_part *p, const char *answer, size_t n)
 {
-    const struct dg_numbered source = {j->text + p->begin, p->end - p->begin, j->language},
-                             target = {answer, n, j->target_language};
+    const struct dg_numbered source = {j->text + p->begin, p->end - p->begin, j->from},
+                             target = {answer, n, j->to};
     return dg_numbers_agree(&source, &target) && dg_spelt_numbers_agree(&source, &target);
 }
 

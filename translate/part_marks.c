@@ -12,20 +12,20 @@
 static int find_partners(struct dg_job *j, struct dg_part *p, struct dg_error *err)
 {
     /* [n] opening marks without a partner so far */
-    size_t n = 0, *open = dg_arena_array(&j->arena, p->n_marks, sizeof *open);
+    size_t n = 0, *open = dg_arena_array(&j->arena, p->shown.n_marks, sizeof *open);
     if (!open)
         return DG_JOB_NO_MEMORY(err);
-    for (size_t i = 0; i < p->n_marks; i++) {
-        struct dg_mark *mark = &p->marks[i];
+    for (size_t i = 0; i < p->shown.n_marks; i++) {
+        struct dg_mark *mark = &p->shown.marks[i];
         if (mark->kind == DG_MARK_OPEN)
             open[n++] = i;
-        else if (mark->kind == DG_MARK_CLOSE && n > 0 && p->marks[open[n - 1]].id == mark->id)
+        else if (mark->kind == DG_MARK_CLOSE && n > 0 && p->shown.marks[open[n - 1]].id == mark->id)
             n--;
         else if (mark->kind == DG_MARK_CLOSE)
             mark->kind = DG_MARK_POINT;
     }
     while (n > 0)
-        p->marks[open[--n]].kind = DG_MARK_POINT;
+        p->shown.marks[open[--n]].kind = DG_MARK_POINT;
     return 0;
 }
 
@@ -50,13 +50,13 @@ static int copy_marks(struct dg_job *j, struct dg_part *p, const struct dg_docum
         end--;
     while (first < end && from[first].begin < before)
         first++;
-    p->n_marks = end - first;
-    p->marks = dg_arena_array(&j->arena, p->n_marks, sizeof *p->marks);
-    if (!p->marks)
+    p->shown.n_marks = end - first;
+    p->shown.marks = dg_arena_array(&j->arena, p->shown.n_marks, sizeof *p->shown.marks);
+    if (!p->shown.marks)
         return DG_JOB_NO_MEMORY(err);
-    for (size_t i = 0; i < p->n_marks; i++) {
-        p->marks[i] = from[first + i];
-        p->marks[i].at -= at.begin;
+    for (size_t i = 0; i < p->shown.n_marks; i++) {
+        p->shown.marks[i] = from[first + i];
+        p->shown.marks[i].at -= at.begin;
     }
     return find_partners(j, p, err);
 }
@@ -159,45 +159,33 @@ int dg_part_of_document(struct dg_job *j, struct dg_part *p, const struct dg_doc
     /* A part of a value cannot have quotation marks of its own: the value is a part around it. */
     p->encoding =
         u->encoding == DG_ENCODING_YAML_UNQUOTED && !whole ? DG_ENCODING_PLAIN : u->encoding;
-    p->shown_len = at.end - at.begin;
-    p->shown = dg_arena_strndup(&j->arena, d->text.data + at.begin, p->shown_len);
-    if (rc || !p->shown)
+    p->shown.len = at.end - at.begin;
+    p->shown.text = dg_arena_strndup(&j->arena, d->text.data + at.begin, p->shown.len);
+    if (rc || !p->shown.text)
         return rc ? rc : DG_JOB_NO_MEMORY(err);
     /* Unpaired marks at either end stay in the gaps between sentences. */
     p->begin = dg_document_source(d, u, at.begin, true);
-    while (p->n_marks && p->marks[0].at == 0 && p->marks[0].kind == DG_MARK_POINT) {
-        p->marks++;
-        p->n_marks--;
+    while (
+        p->shown.n_marks && p->shown.marks[0].at == 0 && p->shown.marks[0].kind == DG_MARK_POINT) {
+        p->shown.marks++;
+        p->shown.n_marks--;
     }
-    if (p->n_marks && p->marks[0].at == 0)
-        p->begin = p->marks[0].begin;
+    if (p->shown.n_marks && p->shown.marks[0].at == 0)
+        p->begin = p->shown.marks[0].begin;
     p->end = dg_document_source(d, u, at.end, false);
-    while (!p->tail && p->n_marks && p->marks[p->n_marks - 1].at == p->shown_len &&
-           p->marks[p->n_marks - 1].kind == DG_MARK_POINT) {
-        p->n_marks--;
-        if (p->marks[p->n_marks].label.end > 0)
-            p->tail = &p->marks[p->n_marks];
+    while (!p->tail && p->shown.n_marks &&
+           p->shown.marks[p->shown.n_marks - 1].at == p->shown.len &&
+           p->shown.marks[p->shown.n_marks - 1].kind == DG_MARK_POINT) {
+        p->shown.n_marks--;
+        if (p->shown.marks[p->shown.n_marks].label.end > 0)
+            p->tail = &p->shown.marks[p->shown.n_marks];
     }
     if (p->tail) {
         p->end = p->tail->end;
-    } else if (p->n_marks) {
-        const struct dg_mark *last = &p->marks[p->n_marks - 1];
-        if (last->at + last->len == p->shown_len)
+    } else if (p->shown.n_marks) {
+        const struct dg_mark *last = &p->shown.marks[p->shown.n_marks - 1];
+        if (last->at + last->len == p->shown.len)
             p->end = last->end;
     }
     return 0;
-}
-
-size_t dg_part_source(const struct dg_part *p, size_t at, bool after)
-{
-    size_t source = p->begin, from = 0;
-    for (size_t i = 0; i < p->n_marks; i++) {
-        const struct dg_mark *mark = &p->marks[i];
-        size_t end = mark->at + mark->len;
-        if (end > at || (end == at && mark->len == 0 && !after))
-            break;
-        source = mark->end;
-        from = end;
-    }
-    return source + (at - from);
 }

@@ -31,11 +31,11 @@ static void add_span(const struct dg_job *j, const struct dg_mark *m, struct dg_
 static void words_open(const struct dg_job *j, const struct dg_part *p, struct words *w)
 {
     size_t at = 0;
-    w->s = p->shown ? p->shown : j->text + p->begin;
-    w->n = p->shown ? p->shown_len : p->end - p->begin;
+    w->s = p->shown.text ? p->shown.text : j->text + p->begin;
+    w->n = p->shown.text ? p->shown.len : p->end - p->begin;
     dg_buffer_init(&w->copy);
-    for (size_t i = 0; i < p->n_marks; i++) {
-        const struct dg_mark *m = &p->marks[i];
+    for (size_t i = 0; i < p->shown.n_marks; i++) {
+        const struct dg_mark *m = &p->shown.marks[i];
         if (m->kind != DG_MARK_PROTECTED)
             continue;
         dg_buffer_add(&w->copy, w->s + at, m->at - at);
@@ -58,7 +58,7 @@ bool dg_part_looks_foreign(const struct dg_job *j, const struct dg_part *p)
 {
     struct words w;
     words_open(j, p, &w);
-    const bool foreign = dg_detect_contradicts(j->language, w.s, w.n);
+    const bool foreign = dg_detect_contradicts(j->from, w.s, w.n);
     words_close(&w);
     return foreign;
 }
@@ -80,7 +80,7 @@ bool dg_part_has_copied(
     dg_buffer_init(&own);
     add_own(answer, &own);
     const bool copied =
-        !own.failed && dg_copied_word(answer->source, answer->target, w.s, w.n, own.data, own.len);
+        !own.failed && dg_copied_word(answer->from, answer->to, w.s, w.n, own.data, own.len);
     dg_buffer_deinit(&own);
     words_close(&w);
     return copied;
@@ -91,19 +91,20 @@ bool dg_part_has_lost(const struct dg_job *j, const struct dg_part *p, const cha
     struct dg_glossary_match terms[DG_MAX_TERMS];
     struct dg_buffer own;
     size_t found = 0;
-    if (p->wanted.n && p->shown)
-        found = dg_glossary_find(dg_job_glossary(j), p->shown, p->shown_len, terms, DG_MAX_TERMS);
+    if (p->wanted.n && p->shown.text)
+        found =
+            dg_glossary_find(dg_job_glossary(j), p->shown.text, p->shown.len, terms, DG_MAX_TERMS);
     dg_buffer_init(&own);
     dg_buffer_add(&own, j->text + p->begin, p->end - p->begin);
     for (size_t i = 0; i < found && !own.failed; i++) {
-        const size_t begin = dg_part_source(p, terms[i].begin, true) - p->begin,
-                     end = dg_part_source(p, terms[i].end, false) - p->begin;
+        const size_t begin = dg_shown_source(&p->shown, p->begin, terms[i].begin, true) - p->begin,
+                     end = dg_shown_source(&p->shown, p->begin, terms[i].end, false) - p->begin;
         if (begin < end && end <= own.len)
             memset(own.data + begin, ' ', end - begin);
     }
     const bool lost =
-        !own.failed && (dg_foreign_lost(j->t->alphabet, j->language, own.data, own.len, s, n) ||
-                           dg_number_sign_lost(j->target_language, own.data, own.len, s, n));
+        !own.failed && (dg_foreign_lost(j->t->alphabet, j->from, own.data, own.len, s, n) ||
+                           dg_number_sign_lost(j->to, own.data, own.len, s, n));
     dg_buffer_deinit(&own);
     return lost;
 }

@@ -139,7 +139,7 @@ static int add_capital(struct making *m, const char *s, size_t n, struct dg_erro
     if (!first || !dg_glossary_is_word(s, first, 0))
         return 0;
     dg_buffer_init(&text);
-    int rc = dg_letter_case_upper(m->j->target_language, s, first, &text, err);
+    int rc = dg_letter_case_upper(m->j->to, s, first, &text, err);
     dg_buffer_add(&text, s + first, n - first);
     if (!rc && text.failed)
         rc = DG_JOB_NO_MEMORY(err);
@@ -194,7 +194,8 @@ static int add_term(
     return rc;
 }
 
-/* Finds the bytes of p->shown that the match has in p->text, where a hyphen of three bytes became
+/* Finds the bytes of p->shown.text that the match has in p->text, where a hyphen of three bytes
+ * became
  * "-". False: the two differ in more. */
 static bool find_shown(
     const struct dg_part *p, const struct dg_glossary_match *match, struct dg_span *out)
@@ -202,25 +203,25 @@ static bool find_shown(
     size_t at = 0;
     *out = (struct dg_span){0};
     for (size_t i = 0; p->text[i] != '\0'; i++) {
-        if (at >= p->shown_len)
+        if (at >= p->shown.len)
             return false;
         if (i == match->begin)
             out->begin = at;
-        at += p->text[i] == '-' && p->shown[at] == '\xE2' ? 3 : 1;
+        at += p->text[i] == '-' && p->shown.text[at] == '\xE2' ? 3 : 1;
         if (i + 1 == match->end)
             out->end = at;
     }
-    return at == p->shown_len;
+    return at == p->shown.len;
 }
 
 /* True if the match overlaps a protected span of p, which has no terms. */
 static bool is_protected(const struct dg_part *p, const struct dg_glossary_match *match)
 {
     struct dg_span shown;
-    if (!p->shown || !find_shown(p, match, &shown))
+    if (!p->shown.text || !find_shown(p, match, &shown))
         return false;
-    for (size_t i = 0; i < p->n_marks; i++) {
-        const struct dg_mark *mark = &p->marks[i];
+    for (size_t i = 0; i < p->shown.n_marks; i++) {
+        const struct dg_mark *mark = &p->shown.marks[i];
         if (mark->kind == DG_MARK_PROTECTED && shown.begin < mark->at + mark->len &&
             shown.end > mark->at)
             return true;

@@ -15,9 +15,6 @@ void dg_word_pieces_close(struct dg_word_pieces *w);
 
 /* While encoding: the glossary whose terms answers must have; NULL: none. */
 const struct dg_glossary *dg_job_glossary(const struct dg_job *j);
-/* Before p is encoded: remove what terms cover from its marks of foreign words and signs. A term
- * that touches another protected span is none. */
-int dg_part_leave_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err);
 /* Adapt the search for p to its terms: a wider beam, and room for their pieces. */
 void dg_part_widen(const struct dg_job *j, const struct dg_part *p, struct dg_search *s);
 /* Find the terms in p's text, outside its protected spans, and set p->terms for the search. Sets

@@ -143,7 +143,8 @@ int dg_translator_open_take(struct dg_bundle *b, struct dg_backend *be, uint32_t
         dg_model_use_shortlist(t->model, dg_bundle_weights(b), t->shortlist);
     if ((rc = dg_pair_search_read(b, dg_bundle_manifest(b), &t->pair_search, err)) ||
         (rc = read_alphabet(t, err)) || (rc = read_bytes(t, err)) ||
-        (rc = dg_stand_ins_open(t, err)))
+        (rc = dg_stand_ins_open(
+             b, (const struct dg_tokenizer *const[2]){t->source, t->target}, &t->stand_ins, err)))
         goto out;
     *out = t;
     return 0;
@@ -158,7 +159,7 @@ void dg_translator_close(struct dg_translator *t)
 {
     if (!t)
         return;
-    dg_stand_ins_close(t);
+    dg_stand_ins_close(&t->stand_ins);
     dg_alphabet_close(t->alphabet);
     free(t->pair_search);
     dg_byte_pieces_close(t->bytes);

@@ -3,6 +3,7 @@
 #define DG_TRANSLATE_TRANSLATOR_INTERNAL_H
 
 #include "translate/pair_search.h"
+#include "translate/stand_in.h"
 #include "translate/translate.h"
 
 /* Separators of vocabulary tokens; CR, too, because a file's lines may end in CR LF. */
@@ -33,11 +34,7 @@ struct dg_translator {
     struct dg_byte_pieces *bytes;
     /* characters that the vocabularies have pieces for */
     struct dg_alphabet *alphabet;
-    /* number of reserved pieces for protected spans; 0: words replace the spans if `stand_ins` */
-    uint32_t n_reserved;
-    /* [n_reserved] ids of the reserved pieces in the source's and in the target's vocabulary */
-    int32_t *reserved[2];
-    bool stand_ins;
+    struct dg_stand_ins stand_ins;
 };
 
 #endif

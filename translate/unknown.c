@@ -74,7 +74,7 @@ bool dg_part_fill_unknown(const struct dg_job *j, struct dg_part *p, const struc
     uint64_t said = 0;
     const struct dg_prefix *prefix = dg_part_prefix(j, p);
     for (uint32_t i = 0; i < d->n; i++) {
-        const char *name = dg_stand_in_name_of(j->t, p, h->ids[i], &said);
+        const char *name = dg_stand_in_name_of(&j->t->stand_ins, &p->shown, h->ids[i], &said);
         if (name) {
             const size_t here = spans[i].end > at ? spans[i].end : at;
             dg_buffer_add(out, text + at, here - at);

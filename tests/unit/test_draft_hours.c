@@ -17,8 +17,8 @@ static void expect(
     struct dg_draft d = {.ends = ends,
         .n_ends = 2,
         .sentence = sentence,
-        .source = languages[0],
-        .target = languages[1],
+        .from = languages[0],
+        .to = languages[1],
         .wanted = &none};
     dg_buffer_adds(&d.text, answer);
     dg_draft_write_hours(&d);

@@ -20,8 +20,8 @@ static void expect(const char *language, const char *answer, const char *wanted,
     struct dg_draft d = {.ends = ends,
         .n_ends = 2,
         .sentence = source,
-        .source = "en",
-        .target = language,
+        .from = "en",
+        .to = language,
         .wanted = &wanted_terms};
     dg_buffer_adds(&d.text, answer);
     dg_draft_write_numbers(&d);

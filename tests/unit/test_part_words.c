@@ -41,13 +41,13 @@ static void make(struct sentence *s, const char *language, const char *text, con
     static char copy[200];
     const size_t n = strlen(text), at = span ? (size_t)(strstr(text, span) - text) : 0;
     memcpy(copy, text, n + 1);
-    *s = (struct sentence){.job = {.t = &translator, .language = language, .text = copy, .len = n},
-        .part = {.end = n, .shown = copy, .shown_len = n, .n_marks = span != NULL},
+    *s = (struct sentence){.job = {.t = &translator, .from = language, .text = copy, .len = n},
+        .part = {.end = n, .shown = {.text = copy, .len = n, .n_marks = span != NULL}},
         .mark = {.kind = DG_MARK_PROTECTED, .at = at, .begin = at}};
-    s->job.target_language = strcmp(language, "en") == 0 ? "de" : "en";
+    s->job.to = strcmp(language, "en") == 0 ? "de" : "en";
     s->mark.len = span ? strlen(span) : 0;
     s->mark.end = at + s->mark.len;
-    s->part.marks = &s->mark;
+    s->part.shown.marks = &s->mark;
 }
 
 static bool looks_foreign(const char *language, const char *text, const char *span)
@@ -78,7 +78,7 @@ static bool has_copied(const char *text, const char *span, const char *answer, c
     const struct dg_glossary_match wanted = {.target = term, .target_len = term ? strlen(term) : 0};
     make(&s, "en", text, span);
     s.part.wanted = (struct dg_wanted_terms){.list = &wanted, .n = term != NULL};
-    struct dg_draft d = {.source = "en", .target = s.job.target_language, .wanted = &s.part.wanted};
+    struct dg_draft d = {.from = "en", .to = s.job.to, .wanted = &s.part.wanted};
     dg_buffer_adds(&d.text, answer);
     dg_draft_find_terms(&d);
     const bool copied = dg_part_has_copied(&s.job, &s.part, &d);

@@ -1,7 +1,6 @@
 /* translate/stand_in.h: words that replace protected spans, in the answer. */
 #include "translate/stand_in.h"
 #include "translate/draft.h"
-#include "translate/job_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,11 +16,12 @@ static struct dg_stand_in pieces[] = {{"⟨1⟩", 7, 8}, {"⟨2⟩", 9, 10}};
 static void expect(const char *text, const char *wanted)
 {
     const char shown[] = "See XX1 and XX2, or X9.";
-    const struct dg_part p = {
-        .shown = shown, .shown_len = strlen(shown), .stand_ins = names, .n_stand_ins = 2};
-    struct dg_draft d = {.wanted = &p.wanted};
+    const struct dg_shown seen = {
+        .text = shown, .len = strlen(shown), .stand_ins = names, .n_stand_ins = 2};
+    const struct dg_wanted_terms none = {0};
+    struct dg_draft d = {.wanted = &none};
     dg_buffer_adds(&d.text, text);
-    dg_stand_in_clean(&p, &d);
+    dg_draft_clean_stand_ins(&d, &seen);
     assert_string_equal(d.text.data, wanted);
     assert_int_equal(d.text.len, strlen(wanted));
     dg_buffer_deinit(&d.text);
@@ -50,14 +50,11 @@ static void words_of_terms_stay(void **state)
 {
     (void)state;
     const struct dg_glossary_match terms[] = {{.target = "BMW X3", .target_len = 6}};
-    const struct dg_part p = {.shown = "XX1",
-        .shown_len = 3,
-        .stand_ins = names,
-        .n_stand_ins = 1,
-        .wanted = {.list = terms, .n = 1}};
-    struct dg_draft d = {.wanted = &p.wanted};
+    const struct dg_wanted_terms wanted = {.list = terms, .n = 1};
+    const struct dg_shown seen = {.text = "XX1", .len = 3, .stand_ins = names, .n_stand_ins = 1};
+    struct dg_draft d = {.wanted = &wanted};
     dg_buffer_adds(&d.text, "Der X3 X1X1 XX1 XX1 BMW X3, X3");
-    dg_stand_in_clean(&p, &d);
+    dg_draft_clean_stand_ins(&d, &seen);
     assert_string_equal(d.text.data, "Der XX1 BMW X3,");
     dg_buffer_deinit(&d.text);
 }
@@ -66,11 +63,12 @@ static void words_of_terms_stay(void **state)
 static void ends_move(void **state)
 {
     (void)state;
-    const struct dg_part p = {.shown = "", .stand_ins = names, .n_stand_ins = 1};
+    const struct dg_shown seen = {.text = "", .stand_ins = names, .n_stand_ins = 1};
+    const struct dg_wanted_terms none = {0};
     size_t ends[4] = {5, 9, 13, 14};
-    struct dg_draft d = {.ends = ends, .n_ends = 4, .wanted = &p.wanted};
+    struct dg_draft d = {.ends = ends, .n_ends = 4, .wanted = &none};
     dg_buffer_adds(&d.text, "Siehe XX1 XX1.");
-    dg_stand_in_clean(&p, &d);
+    dg_draft_clean_stand_ins(&d, &seen);
     assert_string_equal(d.text.data, "Siehe XX1.");
     assert_int_equal(ends[1], 9);
     assert_int_equal(ends[2], 9);
@@ -82,29 +80,29 @@ static void pieces_say_names_once(void **state)
 {
     (void)state;
     int32_t reserved[2][3] = {{7, 9, 11}, {8, 10, 12}};
-    const struct dg_translator t = {.n_reserved = 3, .reserved = {reserved[0], reserved[1]}};
-    struct dg_part p = {.stand_ins = pieces, .n_stand_ins = 2};
+    const struct dg_stand_ins t = {.n_reserved = 3, .reserved = {reserved[0], reserved[1]}};
+    struct dg_shown seen = {.stand_ins = pieces, .n_stand_ins = 2};
     uint64_t said = 0;
-    assert_string_equal(dg_stand_in_name_of(&t, &p, 10, &said), "⟨2⟩");
-    assert_string_equal(dg_stand_in_name_of(&t, &p, 10, &said), "");
-    assert_string_equal(dg_stand_in_name_of(&t, &p, 8, &said), "⟨1⟩");
-    assert_string_equal(dg_stand_in_name_of(&t, &p, 12, &said), ""); /* not of this sentence */
-    assert_null(dg_stand_in_name_of(&t, &p, 7, &said));
+    assert_string_equal(dg_stand_in_name_of(&t, &seen, 10, &said), "⟨2⟩");
+    assert_string_equal(dg_stand_in_name_of(&t, &seen, 10, &said), "");
+    assert_string_equal(dg_stand_in_name_of(&t, &seen, 8, &said), "⟨1⟩");
+    assert_string_equal(dg_stand_in_name_of(&t, &seen, 12, &said), ""); /* not of this sentence */
+    assert_null(dg_stand_in_name_of(&t, &seen, 7, &said));
 }
 
 static void pieces_are_found(void **state)
 {
     (void)state;
-    const struct dg_part p = {.stand_ins = pieces, .n_stand_ins = 2};
+    const struct dg_shown seen = {.stand_ins = pieces, .n_stand_ins = 2};
     const char *text = "a ⟨1⟩ b ⟨2⟩";
     struct dg_token list[DG_MAX_STAND_INS];
-    assert_int_equal(dg_stand_in_find(&p, text, strlen(text), list), 2);
+    assert_int_equal(dg_stand_in_find(&seen, text, strlen(text), list), 2);
     assert_int_equal(list[0].id, 7);
     assert_int_equal(list[0].begin, 2);
     assert_int_equal(list[0].end, 9);
     assert_int_equal(list[1].id, 9);
     assert_int_equal(list[1].begin, 12);
-    assert_int_equal(dg_stand_in_find(&p, "none", 4, list), 0);
+    assert_int_equal(dg_stand_in_find(&seen, "none", 4, list), 0);
 }
 
 int main(void)

@@ -1,9 +1,6 @@
-/* Cleans an answer's stand-ins: keeps each once, and removes the remains of garbled names. One
- * thread at a time per job. */
-#include "translate/stand_in.h"
-
 #include "translate/draft.h"
-#include "translate/job_internal.h"
+
+#include "translate/stand_in.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -56,11 +53,11 @@ static void keep_one(struct dg_draft *d, const char *name)
 }
 
 /* True if the sentence has the word s[n]; "X2" is none in "XX2". */
-static bool has_word(const struct dg_part *p, const char *s, size_t n)
+static bool has_word(const struct dg_shown *shown, const char *s, size_t n)
 {
-    const char *at = p->shown, *const end = p->shown + p->shown_len;
+    const char *at = shown->text, *const end = shown->text + shown->len;
     while ((at = memmem(at, (size_t)(end - at), s, n)) != NULL) {
-        const bool begins = at == p->shown || !isalnum((unsigned char)at[-1]);
+        const bool begins = at == shown->text || !isalnum((unsigned char)at[-1]);
         at += n;
         if (begins && (at == end || !isalnum((unsigned char)*at)))
             return true;
@@ -69,7 +66,7 @@ static bool has_word(const struct dg_part *p, const char *s, size_t n)
 }
 
 /* True if s[n] is the remains of a name, such as "X1X1", and is no word of the sentence itself. */
-static bool is_garbled(const struct dg_part *p, const char *s, size_t n)
+static bool is_garbled(const struct dg_shown *shown, const char *s, size_t n)
 {
     size_t digits = 0;
     for (size_t i = 0; i < n; i++) {
@@ -77,24 +74,24 @@ static bool is_garbled(const struct dg_part *p, const char *s, size_t n)
             return false;
         digits += s[i] != 'X';
     }
-    if (s[0] != 'X' || !digits || digits == n || has_word(p, s, n))
+    if (s[0] != 'X' || !digits || digits == n || has_word(shown, s, n))
         return false;
-    for (size_t i = 0; i < p->n_stand_ins; i++)
-        if (strlen(p->stand_ins[i].name) == n && memcmp(p->stand_ins[i].name, s, n) == 0)
+    for (size_t i = 0; i < shown->n_stand_ins; i++)
+        if (strlen(shown->stand_ins[i].name) == n && memcmp(shown->stand_ins[i].name, s, n) == 0)
             return false;
     return true;
 }
 
 /* Remove the remains of garbled names, which no glossary term has: layout/ places those spans
  * elsewhere. */
-static void drop_garbled(const struct dg_part *p, struct dg_draft *d)
+static void drop_garbled(const struct dg_shown *shown, struct dg_draft *d)
 {
     const struct dg_buffer *text = &d->text;
     dg_draft_find_terms(d);
     for (size_t at = 0, end; at < text->len; at = end) {
         for (end = at; end < text->len && isalnum((unsigned char)text->data[end]);)
             end++;
-        if (end > at && is_garbled(p, text->data + at, end - at) &&
+        if (end > at && is_garbled(shown, text->data + at, end - at) &&
             !dg_draft_has_term(d, at, end)) {
             cut(d, at, end);
             end = at > 0 ? at - 1 : at; /* a space before it went, too */
@@ -104,10 +101,10 @@ static void drop_garbled(const struct dg_part *p, struct dg_draft *d)
     }
 }
 
-void dg_stand_in_clean(const struct dg_part *p, struct dg_draft *d)
+void dg_draft_clean_stand_ins(struct dg_draft *d, const struct dg_shown *shown)
 {
-    for (size_t i = 0; i < p->n_stand_ins; i++)
-        keep_one(d, p->stand_ins[i].name);
-    if (p->n_stand_ins && p->stand_ins[0].source < 0)
-        drop_garbled(p, d);
+    for (size_t i = 0; i < shown->n_stand_ins; i++)
+        keep_one(d, shown->stand_ins[i].name);
+    if (shown->n_stand_ins && shown->stand_ins[0].source < 0)
+        drop_garbled(shown, d);
 }
