@@ -1,6 +1,6 @@
 /* Takes the engine's answers into the job, and asks for a second round where the first answer loops
  * or is empty. One thread at a time per job. */
-#include "translate/job_internal.h"
+#include "translate/job.h"
 #include "translate/loops.h"
 
 #include <string.h>

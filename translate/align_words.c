@@ -2,7 +2,7 @@
  * run without white space. Words are counted in the normalised sentence, and the n-th word there is
  * the n-th of the sentence as it was sent: NFC joins letters, never words. */
 #include "text/utf8.h"
-#include "translate/job_internal.h"
+#include "translate/answer.h"
 #include "translate/layout/white_space.h"
 
 #include <string.h>

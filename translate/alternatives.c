@@ -1,7 +1,7 @@
 /* Alternative continuations at one position of an answer. Each is a separate search over the same
  * source, whose first free token is the best, the second best, ...; they run side by side in the
  * engine's batch. */
-#include "translate/job_internal.h"
+#include "translate/answer.h"
 
 #include <stdlib.h>
 #include <string.h>

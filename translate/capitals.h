@@ -7,7 +7,6 @@
 #include "base/buffer.h"
 #include "text/glossary.h"
 #include "tokenizer/tokenizer.h"
-#include "translate/draft.h"
 
 /* Append s[n], which is in capitals, in the letter case that the vocabulary knows best: of "the",
  * "The" and "THE" the form with the fewest tokens, then the most frequent one (smallest ids). The
@@ -17,7 +16,5 @@
 int dg_capitals_read(const struct dg_tokenizer *t, const char *language,
     const struct dg_glossary *glossary, const char *s, size_t n, struct dg_buffer *out,
     struct dg_error *err);
-/* Put the draft in capitals. */
-int dg_capitals_write(struct dg_draft *d, struct dg_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #define DG_TRANSLATE_DRAFT_H
 
 #include "base/buffer.h"
+#include "base/error.h"
 #include "translate/shown.h"
 #include "translate/term_places.h"
 
@@ -35,6 +36,9 @@ bool dg_draft_has_term(const struct dg_draft *d, size_t begin, size_t end);
  * and Indic words are spelt with. Of the blanks around each, one goes with it. True if there was
  * any. */
 bool dg_draft_drop_stray(struct dg_draft *d, const char *prefix);
+
+/* Put the text in capitals. */
+int dg_draft_write_capitals(struct dg_draft *d, struct dg_error *err);
 
 /* Write numbers in the notation of the text's language: one with the digits of a number of the
  * sentence but another value becomes that number. */

@@ -1,113 +1,11 @@
 /* Text -> sentences -> ids (hops 3 and 4 of ARCHITECTURE.md). */
 #include "text/utf8.h"
-#include "translate/job_internal.h"
-#include "translate/terms.h"
+#include "translate/encode.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* tokens */
-enum { DEFAULT_MAX_SOURCE = 512 };
-
-/* Apply the pair's length penalty unless the request gives one. */
-static void choose_penalty(struct dg_search *s, const struct dg_pair_search *of_pair)
-{
-    s->penalty = DG_PENALTY_GNMT;
-    if (s->alpha < 0 && of_pair->length_penalty >= 0) {
-        s->alpha = of_pair->length_penalty;
-        s->penalty_cap = of_pair->length_penalty_cap;
-    }
-}
-
-static int job_new(const struct dg_translator *t, const char *text, size_t n,
-    const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err)
-{
-    const char *source, *target;
-    size_t pair;
-    int rc = o->same_language ? dg_translator_pair(t, NULL, NULL, &pair, err)
-                              : dg_translator_pair(t, o->source, o->target, &pair, err);
-    if (rc)
-        return rc;
-    struct dg_job *j = calloc(1, sizeof *j);
-    if (!j)
-        return DG_JOB_NO_MEMORY(err);
-    dg_arena_init(&j->arena, 0);
-    dg_bundle_pair(t->bundle, pair, &source, &target);
-    j->t = t;
-    j->options = *o;
-    if (o->prefix && !o->prefix[0])
-        j->options.prefix = NULL;
-    if (o->glossary)
-        dg_glossary_ref(o->glossary);
-    if (!j->options.max_source)
-        j->options.max_source = DEFAULT_MAX_SOURCE;
-    if (j->options.max_source > dg_model_max_positions(t->model))
-        j->options.max_source = dg_model_max_positions(t->model);
-    if (!j->options.penalty_set)
-        choose_penalty(&j->options.search, &t->pair_search[pair]);
-    j->whole_vocabulary = !dg_bundle_pair_uses_list(t->bundle, pair);
-    j->tag = dg_bundle_tag(t->bundle, target);
-    j->source_tag = dg_bundle_source_tag(t->bundle, source);
-    const char *lead = dg_bundle_target_tag(t->bundle, target);
-    j->lead = lead ? dg_tokenizer_id(t->target, lead) : -1;
-    j->from = source;
-    j->to = target;
-    j->trees = dg_bundle_answers_trees(t->bundle);
-    if (j->trees) {
-        /* Rows of XX are no loops, and the words of a tree are not aligned with the source's. */
-        j->options.keep_loops = true;
-        j->options.alignments = false;
-    }
-    j->text = dg_arena_strndup(&j->arena, text, n);
-    j->len = n;
-    if (!j->text) {
-        dg_job_free(j);
-        return DG_JOB_NO_MEMORY(err);
-    }
-    *out = j;
-    return 0;
-}
-
-void dg_job_free(struct dg_job *j)
-{
-    if (!j)
-        return;
-    dg_arena_deinit(&j->arena);
-    dg_glossary_unref(j->options.glossary);
-    free(j->parts);
-    free(j->sentences);
-    free(j);
-}
-
-size_t dg_job_memory(const struct dg_job *j)
-{
-    size_t n = sizeof *j + j->arena.held_bytes + j->parts_cap * sizeof *j->parts;
-    size_t hyps = j->options.search.n_best > 1 ? j->options.search.n_best : 1;
-    for (size_t i = 0; i < j->n_sentences; i++)
-        n += sizeof *j->sentences +
-             hyps * (sizeof(struct dg_part_hyp) +
-                        j->parts[j->sentences[i]].n_ids * (sizeof(int32_t) + sizeof(float)));
-    return n;
-}
-
-struct dg_part *dg_part_new(struct dg_job *j, size_t begin, size_t end, struct dg_error *err)
-{
-    if (j->n_parts == j->parts_cap) {
-        size_t cap = j->parts_cap ? 2 * j->parts_cap : 8;
-        struct dg_part *p = realloc(j->parts, cap * sizeof *p);
-        if (!p) {
-            DG_JOB_NO_MEMORY(err);
-            return NULL;
-        }
-        j->parts = p;
-        j->parts_cap = cap;
-    }
-    struct dg_part *p = &j->parts[j->n_parts++];
-    memset(p, 0, sizeof *p);
-    p->begin = begin;
-    p->end = end;
-    return p;
-}
 
 /* Look up the white-space-separated tokens s[n] in one side's vocabulary. */
 static int read_tokens(struct dg_job *j, const struct dg_tokenizer *tokenizer, const char *s,
@@ -186,21 +84,6 @@ static int check_text(const struct dg_translator *t, const char *text, size_t n,
     return 0;
 }
 
-uint32_t dg_job_most_tokens(const struct dg_job *j)
-{
-    const uint32_t given = j->options.search.max_len,
-                   positions = dg_model_max_positions(j->t->model) - (j->lead >= 0 ? 1 : 0);
-    return given && given < positions ? given : positions;
-}
-
-uint32_t dg_part_limit(const struct dg_job *j, const struct dg_part *p)
-{
-    const uint32_t most = dg_job_most_tokens(j),
-                   usual = dg_config_output_limit(dg_model_config(j->t->model), p->n_ids,
-                       p->terms ? dg_terms_pieces(p->terms) : 0);
-    return j->options.search.max_len || usual > most ? most : usual;
-}
-
 static int encode_prefix(struct dg_job *j, const char *text, struct dg_error *err)
 {
     if (!j->n_sentences)
@@ -252,7 +135,7 @@ int dg_job_encode(const struct dg_translator *t, const char *text, size_t n,
 {
     struct dg_job *j = NULL;
     int rc = check_text(t, text, n, o->tokens, "text", err);
-    if (rc || (rc = job_new(t, text, n, o, &j, err)))
+    if (rc || (rc = dg_job_new(t, text, n, o, &j, err)))
         return rc;
     rc = o->same_language ? encode_same_language(j, err)
          : o->tokens      ? encode_whole(j, err)
@@ -280,7 +163,7 @@ int dg_job_encode(const struct dg_translator *t, const char *text, size_t n,
 static int check_bytes(
     const struct dg_translate_options *o, size_t n, const char *field, struct dg_error *err)
 {
-    const size_t longer = (size_t)o->max_source * (DG_ENCODE_BYTES / DEFAULT_MAX_SOURCE),
+    const size_t longer = (size_t)o->max_source * (DG_ENCODE_BYTES / DG_DEFAULT_MAX_SOURCE),
                  most = longer > DG_ENCODE_BYTES ? longer : DG_ENCODE_BYTES;
     if (n <= most || o->tokens)
         return 0;
@@ -320,7 +203,7 @@ int dg_job_encode_score(const struct dg_translator *t, const struct dg_text_pair
         rc = check_bytes(o, n_source, "text", err);
     if (!rc)
         rc = check_bytes(o, pair->n_target, "translation", err);
-    if (rc || (rc = job_new(t, source, n_source, o, &j, err)))
+    if (rc || (rc = dg_job_new(t, source, n_source, o, &j, err)))
         return rc;
     rc = encode_whole(j, err);
     if (!rc)
@@ -333,46 +216,4 @@ int dg_job_encode_score(const struct dg_translator *t, const struct dg_text_pair
     }
     *out = j;
     return 0;
-}
-
-size_t dg_job_sentences(const struct dg_job *j)
-{
-    return j->n_sentences;
-}
-
-void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out)
-{
-    const struct dg_part *p = &j->parts[j->sentences[i]];
-    memset(out, 0, sizeof *out);
-    out->source = p->ids;
-    out->n_source = p->n_ids;
-    out->search = j->options.search;
-    if (p->block)
-        out->search.no_repeat_ngram = p->block;
-    if (p->not_empty && out->search.min_len < 2)
-        out->search.min_len = 2;
-    if (p->terms) {
-        dg_part_widen(j, p, &out->search);
-        out->terms = p->terms;
-    }
-    out->want_alignment = j->options.alignments || p->shown.n_marks > 0;
-    out->whole_vocabulary = j->whole_vocabulary;
-    out->prefix = j->start;
-    out->n_lead = j->lead >= 0;
-    out->n_prefix = out->n_lead;
-    if (i == 0 || j->n_alternatives) {
-        out->n_prefix += j->n_forced ? j->n_forced : j->prefix.n;
-        out->spelling = j->prefix.spelling.n_states ? &j->prefix.spelling : NULL;
-    }
-    if (j->n_alternatives)
-        out->search.pick = (uint32_t)i + 1;
-    out->forced = j->n_forced > 0;
-}
-
-void dg_job_cost(
-    const struct dg_job *j, size_t i, uint32_t *source_tokens, uint32_t *max_target_tokens)
-{
-    const struct dg_part *p = &j->parts[j->sentences[i]];
-    *source_tokens = p->n_ids;
-    *max_target_tokens = j->n_forced ? j->n_forced : dg_part_limit(j, p);
 }

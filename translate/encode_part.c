@@ -4,8 +4,7 @@
 #include "text/tree/treebank_words.h"
 #include "text/utf8.h"
 #include "translate/capitals.h"
-#include "translate/job_internal.h"
-#include "translate/terms.h"
+#include "translate/encode.h"
 
 #include <stdlib.h>
 #include <string.h>

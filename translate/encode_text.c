@@ -3,9 +3,9 @@
  * whole. */
 #include "text/sentences/split.h"
 #include "text/utf8.h"
+#include "translate/encode.h"
 #include "translate/foreign_terms.h"
-#include "translate/job_internal.h"
-#include "translate/terms.h"
+#include "translate/known.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,12 +76,12 @@ static struct dg_part *part_of(
 static int look_up(struct dg_job *j, const struct running *f, struct dg_span at, struct dg_part *p,
     struct dg_error *err)
 {
-    const int rc = dg_part_look_up(j, p, err);
+    const int rc = dg_known_look_up(j, p, err);
     if (rc || p->known || !f->document || !j->options.known)
         return rc;
     const struct dg_span source = {dg_document_source(f->document, f->unit, at.begin, true),
         dg_document_source(f->document, f->unit, at.end, false)};
-    return dg_part_look_up_source(j, p, source, err);
+    return dg_known_look_up_source(j, p, source, err);
 }
 
 /* Add `whole` as one sentence, or as several when it is over the token limit. A loop over a stack

@@ -3,7 +3,7 @@
  * job. */
 #include "base/buffer.h"
 #include "text/utf8.h"
-#include "translate/job_internal.h"
+#include "translate/answer.h"
 
 #include <string.h>
 
@@ -186,11 +186,6 @@ int dg_job_finish(struct dg_job *j, struct dg_answers *out, struct dg_error *err
     out->n_sentences = j->n_parts;
     count_usage(j, out);
     return 0;
-}
-
-size_t dg_job_parts(const struct dg_job *j)
-{
-    return j->n_parts;
 }
 
 static bool is_accepted(const struct dg_part *p)

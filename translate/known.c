@@ -1,11 +1,10 @@
-/* Sentences with known translations (of a translation memory, or a glossary's entry that is the
- * whole sentence): their translations are used unchanged. One thread at a time per job. */
+#include "translate/known.h"
+
 #include "base/buffer.h"
 #include "text/glossary.h"
 #include "text/letter_case.h"
 #include "text/scan.h"
 #include "text/utf8.h"
-#include "translate/job_internal.h"
 
 #include <string.h>
 
@@ -36,7 +35,7 @@ static bool is_literal(const struct dg_job *j, const struct dg_part *p)
     return !dg_encoding_is_markup(p->encoding) && !memchr(s, '\\', n);
 }
 
-int dg_part_look_up(struct dg_job *j, struct dg_part *p, struct dg_error *err)
+int dg_known_look_up(struct dg_job *j, struct dg_part *p, struct dg_error *err)
 {
     const struct dg_known *known = j->options.known;
     const char *s = j->text + p->begin;
@@ -75,7 +74,7 @@ int dg_part_look_up(struct dg_job *j, struct dg_part *p, struct dg_error *err)
     return rc;
 }
 
-int dg_part_look_up_source(
+int dg_known_look_up_source(
     struct dg_job *j, struct dg_part *p, struct dg_span at, struct dg_error *err)
 {
     const struct dg_part own = *p;
@@ -87,7 +86,7 @@ int dg_part_look_up_source(
     p->shown.text = NULL;
     p->shown.len = p->shown.n_marks = 0;
     p->tail = NULL;
-    const int rc = dg_part_look_up(j, p, err);
+    const int rc = dg_known_look_up(j, p, err);
     if (!p->known)
         *p = own;
     return rc;
@@ -114,7 +113,7 @@ static int write_term(const struct dg_job *j, const struct dg_glossary_match *te
     return !rc && out->failed ? DG_JOB_NO_MEMORY(err) : rc;
 }
 
-int dg_part_know_term(
+int dg_known_take_term(
     struct dg_job *j, struct dg_part *p, const struct dg_glossary_match *term, struct dg_error *err)
 {
     const size_t n = strlen(p->text);
@@ -135,7 +134,7 @@ int dg_part_know_term(
     return rc;
 }
 
-int dg_part_write_known(
+int dg_known_write(
     struct dg_job *j, const struct dg_part *p, struct dg_buffer *out, struct dg_error *err)
 {
     const bool plain = is_plain(p);

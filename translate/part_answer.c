@@ -5,10 +5,8 @@
 #include "text/numbers/spelt_numbers.h"
 #include "text/protected/quantity.h"
 #include "text/utf8.h"
-#include "translate/capitals.h"
-#include "translate/draft.h"
-#include "translate/job_internal.h"
-#include "translate/part_words.h"
+#include "translate/answer.h"
+#include "translate/known.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +66,7 @@ static int make_draft(struct dg_job *j, struct dg_part *p, const struct dg_part_
     if (!rc && !d->text.failed && dg_draft_drop_stray(d, prefix->text))
         flags |= DG_FLAG_CHARACTER_LOST;
     if (!rc && !d->text.failed && p->capitals)
-        rc = dg_capitals_write(d, err);
+        rc = dg_draft_write_capitals(d, err);
     if (!rc && !d->text.failed && !j->trees && !prefix->len)
         correct(p, d);
     if (!rc && !d->text.failed)
@@ -85,7 +83,9 @@ static int make_draft(struct dg_job *j, struct dg_part *p, const struct dg_part_
     return 0;
 }
 
-int dg_part_write_source(struct dg_job *j, const struct dg_part *p, const size_t bytes[2],
+/* Append bytes[0]..bytes[1] of the job's text, with the parts within p there replaced by their
+ * answers of that rank. */
+static int write_source(struct dg_job *j, const struct dg_part *p, const size_t bytes[2],
     uint32_t rank, struct dg_buffer *out, struct dg_error *err)
 {
     size_t at = bytes[0];
@@ -164,7 +164,7 @@ static int mark_bytes(struct dg_job *j, const struct dg_part *p, uint32_t rank, 
         if (m->label.end > 0 && changed && has_words(p, i))
             write_label(j, m, &bytes);
         else if (p->n_inner)
-            rc = dg_part_write_source(j, p, (size_t[2]){m->begin, m->end}, rank, &bytes, err);
+            rc = write_source(j, p, (size_t[2]){m->begin, m->end}, rank, &bytes, err);
         else if (write_amount(j, p, i, &bytes))
             is_price = true;
         else
@@ -285,7 +285,7 @@ static int write_copied(
     struct dg_job *j, struct dg_part *p, uint32_t rank, struct dg_buffer *out, struct dg_error *err)
 {
     const size_t from = out->len, source_len = p->end - p->begin;
-    int rc = dg_part_write_source(j, p, (size_t[2]){p->begin, p->end}, rank, out, err);
+    int rc = write_source(j, p, (size_t[2]){p->begin, p->end}, rank, out, err);
     for (size_t i = p->inner; rank == 0 && i < p->inner + p->n_inner; i++)
         p->flags |= j->parts[i].flags;
     if (rc || out->failed || out->len == from)
@@ -341,8 +341,7 @@ int dg_part_answer(
     if (p->copied && !p->known)
         return write_copied(j, p, rank, out, err);
     const size_t from = out->len;
-    int rc =
-        p->known ? dg_part_write_known(j, p, out, err) : write_translated(j, p, rank, out, err);
+    int rc = p->known ? dg_known_write(j, p, out, err) : write_translated(j, p, rank, out, err);
     const struct dg_mark *tail = p->tail;
     if (rc || out->failed || !tail)
         return rc;

@@ -3,7 +3,7 @@
 #include "text/protected/emoticon.h"
 #include "text/protected/quantity.h"
 #include "text/utf8.h"
-#include "translate/job_internal.h"
+#include "translate/encode.h"
 
 #include <string.h>
 

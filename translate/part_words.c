@@ -1,12 +1,10 @@
-#include "translate/part_words.h"
+#include "translate/answer.h"
 
 #include "base/buffer.h"
 #include "text/detect/detect.h"
 #include "text/protected/foreign.h"
 #include "text/numbers/number_sign.h"
 #include "translate/copied.h"
-#include "translate/draft.h"
-#include "translate/terms.h"
 
 #include <string.h>
 

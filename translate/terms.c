@@ -1,72 +1,14 @@
-#include "translate/terms.h"
+/* Glossary terms of a sentence as pieces of the target vocabulary, which the search must produce: a
+ * term as in its entry; also with a capital where the answer begins, and in capitals throughout
+ * where the sentence is. */
+#include "translate/encode.h"
 
 #include "text/glossary.h"
 #include "text/letter_case.h"
-#include "text/scan.h"
-#include "tokenizer/word_mark.h"
-#include "translate/loops.h"
+#include "translate/known.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Cap of the length penalty in a search with terms, in multiples of the source's tokens. */
-#define PAID_LENGTH 1.2f
-
-/* Beam width of a search with terms: `beam` hypotheses for each number of term pieces produced, up
- * to `most` but at least `beam`. */
-static uint32_t width(uint32_t beam, uint32_t pieces, uint32_t most)
-{
-    const uint32_t wide = beam * (pieces + 1);
-    return wide < most ? wide : most > beam ? most : beam;
-}
-
-/* True if a word may begin right after the piece. */
-static bool opens(const char *piece, size_t n)
-{
-    const size_t mark = dg_word_mark(piece), k = strlen(DG_WORD_MARK);
-    if (n >= k && dg_word_mark(piece + n - k))
-        return true;
-    return dg_glossary_opens(piece + mark, n - mark, mark > 0);
-}
-
-/* True if the piece begins a word: with a blank, or with a letter of a script without blanks. */
-static bool begins(const char *piece, size_t n)
-{
-    const size_t mark = dg_word_mark(piece) < n ? dg_word_mark(piece) : 0;
-    const int32_t c = n ? dg_scan_peek(piece, mark, n) : -1;
-    return (mark && dg_glossary_is_word(piece, n, mark)) ||
-           (dg_scan_is_unspaced(c) && dg_scan_is_letter(c));
-}
-
-int dg_word_pieces_open(
-    const struct dg_tokenizer *t, struct dg_word_pieces *out, struct dg_error *err)
-{
-    const uint32_t V = dg_tokenizer_size(t);
-    out->continues = calloc(V / 64 + 1, sizeof *out->continues);
-    out->opens = calloc(V / 64 + 1, sizeof *out->opens);
-    out->begins = calloc(V / 64 + 1, sizeof *out->begins);
-    if (!out->continues || !out->opens || !out->begins)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a vocabulary of %u pieces", V);
-    for (uint32_t id = 0; id < V; id++) {
-        const char *piece = dg_tokenizer_piece(t, (int32_t)id);
-        const size_t n = strlen(piece);
-        const uint64_t bit = UINT64_C(1) << (id % 64);
-        if (n && dg_glossary_is_word(piece, n, 0))
-            out->continues[id / 64] |= bit;
-        if (opens(piece, n))
-            out->opens[id / 64] |= bit;
-        if (begins(piece, n))
-            out->begins[id / 64] |= bit;
-    }
-    return 0;
-}
-
-void dg_word_pieces_close(struct dg_word_pieces *w)
-{
-    free(w->continues);
-    free(w->opens);
-    free(w->begins);
-}
 
 /* Terms under construction; `forms` and `ids` are copied to the job's arena at the end (keep). */
 struct making {
@@ -292,13 +234,6 @@ static int make_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err)
     return rc;
 }
 
-const struct dg_glossary *dg_job_glossary(const struct dg_job *j)
-{
-    const bool usable =
-        !j->trees && !j->options.prefix && !(j->options.search.sampling.temperature > 0);
-    return usable ? j->options.glossary : NULL;
-}
-
 int dg_part_find_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err)
 {
     /* More than the engine takes, to know that some were left out. */
@@ -314,7 +249,7 @@ int dg_part_find_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err
             found[n++] = found[i];
     if (!n)
         return 0;
-    int rc = dg_part_know_term(j, p, &found[0], err);
+    int rc = dg_known_take_term(j, p, &found[0], err);
     if (rc || p->known)
         return rc;
     struct dg_glossary_match *wanted = dg_arena_array(&j->arena, n, sizeof *wanted);
@@ -323,19 +258,4 @@ int dg_part_find_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err
     memcpy(wanted, found, n * sizeof *wanted);
     p->wanted = (struct dg_wanted_terms){wanted, n, p->capitals};
     return make_terms(j, p, err);
-}
-
-void dg_part_widen(const struct dg_job *j, const struct dg_part *p, struct dg_search *s)
-{
-    const struct dg_config *c = dg_model_config(j->t->model);
-    const uint32_t pieces = dg_terms_pieces(p->terms);
-    const uint32_t most = j->options.max_beam ? j->options.max_beam : DG_MAX_BEAM;
-    s->beam = width(s->beam ? s->beam : c->beam, pieces, most);
-    s->max_len = dg_part_limit(j, p);
-    /* Hypotheses that lack a term run on past their end, and an uncapped length penalty might
-     * favour that. */
-    if (!(s->penalty_cap > 0 && s->penalty_cap < PAID_LENGTH))
-        s->penalty_cap = PAID_LENGTH;
-    if (!s->no_repeat_ngram)
-        s->no_repeat_ngram = dg_loop_free_order(p->ids, p->n_ids);
 }

@@ -2,8 +2,6 @@
 #include "text/language_code.h"
 #include "text/utf8.h"
 #include "tokenizer/word_mark.h"
-#include "translate/stand_in.h"
-#include "translate/terms.h"
 #include "translate/translator_internal.h"
 
 #include <stdlib.h>

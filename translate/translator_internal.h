@@ -5,6 +5,7 @@
 #include "translate/pair_search.h"
 #include "translate/stand_in.h"
 #include "translate/translate.h"
+#include "translate/word_pieces.h"
 
 /* Separators of vocabulary tokens; CR, too, because a file's lines may end in CR LF. */
 #define DG_PIECE_GAPS " \t\r\n"
@@ -13,12 +14,6 @@
  * needs some hundred bytes of memory for each. The longest sentence of ordinary text within the
  * piece limit has half as many bytes. */
 #define DG_ENCODE_BYTES 8192
-
-/* Pieces that continue a word, and pieces after which a word may start without a space (bits by
- * id). */
-struct dg_word_pieces {
-    uint64_t *continues, *opens, *begins;
-};
 
 struct dg_translator {
     struct dg_bundle *bundle;

@@ -1,7 +1,7 @@
 /* Unknown tokens of an answer are replaced by text of the source, or of the prefix. One thread at a
  * time per job. */
 #include "base/buffer.h"
-#include "translate/job_internal.h"
+#include "translate/answer.h"
 
 static bool is_blank(char c)
 {
@@ -53,13 +53,6 @@ void dg_part_note_end(struct dg_part *p, const struct dg_part_hyp *h, uint32_t i
         p->ends[i] = end;
         p->n_ends = i + 1;
     }
-}
-
-const struct dg_prefix *dg_part_prefix(const struct dg_job *j, const struct dg_part *p)
-{
-    static const struct dg_prefix none;
-    return j->n_alternatives || (j->n_sentences && p == &j->parts[j->sentences[0]]) ? &j->prefix
-                                                                                    : &none;
 }
 
 bool dg_part_fill_unknown(const struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,

@@ -1,8 +1,6 @@
-/* translate/part_words.h: which words of a sentence tell its language, and which of an answer are
+/* translate/answer.h: which words of a sentence tell its language, and which of an answer are
  * copied. */
-#include "translate/part_words.h"
-#include "translate/draft.h"
-#include "translate/job_internal.h"
+#include "translate/answer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
