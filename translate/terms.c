@@ -14,25 +14,29 @@
 struct making {
     struct dg_job *j;
     struct dg_terms *terms;
+    /* the term whose forms are being added */
+    uint32_t term;
     struct dg_term_form forms[DG_MAX_TERM_FORMS];
     struct dg_term_source sources[DG_MAX_TERMS];
+    /* int32_t of all forms; those of a form that is tried follow them */
     struct dg_buffer ids;
 };
 
-/* True if the term already has the form ids[n]. */
-static bool has_form(const struct making *m, uint32_t term, const int32_t *ids, uint32_t n)
+/* True if the term already has the form whose n ids follow those of all forms. */
+static bool has_form(const struct making *m, uint32_t n)
 {
     const int32_t *all = (const int32_t *)(const void *)m->ids.data;
     for (uint32_t i = 0; i < m->terms->n_forms; i++) {
         const struct dg_term_form *f = &m->forms[i];
-        if (f->term == term && f->n == n && memcmp(all + f->at, ids, n * sizeof *ids) == 0)
+        if (f->term == m->term && f->n == n &&
+            memcmp(all + f->at, all + m->terms->n_ids, n * sizeof *all) == 0)
             return true;
     }
     return false;
 }
 
-/* Tokenize text[n] and add the pieces after its first `skip` bytes as a form of the next term.
- * *added: they made a new form; a form with an unknown piece is not added. */
+/* Tokenize text[n] and add the pieces after its first `skip` bytes as a form of the term. *added:
+ * they made a new form; a form with an unknown piece is not added. */
 static int add_form(struct making *m, const char *text, size_t n, size_t skip,
     enum dg_term_place place, bool *added, struct dg_error *err)
 {
@@ -49,27 +53,21 @@ static int add_form(struct making *m, const char *text, size_t n, size_t skip,
         first++;
     bool fits = first < count && t->n_forms < DG_MAX_TERM_FORMS &&
                 (!skip || (first > 0 && tokens[first - 1].end == skip));
-    int32_t *ids = malloc((count ? count : 1) * sizeof *ids);
-    if (!ids)
-        rc = DG_JOB_NO_MEMORY(err);
-    for (size_t i = first; ids && i < count; i++) {
-        ids[i - first] = tokens[i].id;
+    for (size_t i = first; i < count; i++) {
+        dg_buffer_add(&m->ids, &tokens[i].id, sizeof tokens[i].id);
         fits = fits && tokens[i].id != unk && tokens[i].id != never;
     }
+    free(tokens);
+    if (m->ids.failed)
+        return DG_JOB_NO_MEMORY(err);
     const uint32_t n_ids = (uint32_t)(count - first);
-    if (ids && fits && !has_form(m, t->n, ids, n_ids)) {
-        dg_buffer_add(&m->ids, ids, n_ids * sizeof *ids);
-        *added = !m->ids.failed;
-        if (m->ids.failed) /* has_form compares later forms with these ids */
-            rc = DG_JOB_NO_MEMORY(err);
-    }
+    *added = fits && !has_form(m, n_ids);
     if (*added) {
-        m->forms[t->n_forms++] = (struct dg_term_form){t->n, t->n_ids, n_ids, (uint32_t)place};
+        m->forms[t->n_forms++] = (struct dg_term_form){m->term, t->n_ids, n_ids, (uint32_t)place};
         t->n_ids += n_ids;
     }
-    free(ids);
-    free(tokens);
-    return rc;
+    m->ids.len = t->n_ids * sizeof(int32_t);
+    return 0;
 }
 
 /* Add the term with a capital, if it begins with a small letter. */
@@ -111,34 +109,28 @@ static int add_term(
 {
     const char *s = match->target;
     const size_t n = match->target_len;
+    const struct dg_terms before = *m->terms;
     *added = false;
-    if (m->terms->n == DG_MAX_TERMS)
+    if (before.n == DG_MAX_TERMS)
         return 0;
+    m->term = before.n;
     int rc = add_form(m, s, n, 0, DG_TERM_ANYWHERE, added, err);
     if (rc || !*added)
         return rc;
-    const struct dg_term_form *form = &m->forms[m->terms->n_forms - 1];
     m->terms->forms = m->forms;
     m->terms->n++;
     if (dg_terms_pieces(m->terms) + 1 > dg_job_most_tokens(m->j)) {
-        m->terms->n--;
-        m->terms->n_forms--;
-        m->terms->n_ids -= form->n;
-        m->ids.len -= form->n * sizeof(int32_t);
+        *m->terms = before;
+        m->ids.len = before.n_ids * sizeof(int32_t);
         *added = false;
         return 0;
     }
-    m->terms->n--;
     rc = add_inside(m, s, n, err);
-    if (!rc)
-        rc = add_capital(m, s, n, err);
-    m->terms->n++;
-    return rc;
+    return rc ? rc : add_capital(m, s, n, err);
 }
 
-/* Finds the bytes of p->shown.text that the match has in p->text, where a hyphen of three bytes
- * became
- * "-". False: the two differ in more. */
+/* Find the bytes of p->shown.text that the match has in p->text, where a hyphen of three bytes
+ * became "-". False: the two differ in more. */
 static bool find_shown(
     const struct dg_part *p, const struct dg_glossary_match *match, struct dg_span *out)
 {
@@ -214,10 +206,6 @@ static int make_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err)
 {
     struct making m = {.j = j, .terms = dg_arena_array(&j->arena, 1, sizeof *m.terms)};
     int rc = m.terms ? 0 : DG_JOB_NO_MEMORY(err);
-    if (rc)
-        return rc;
-    *m.terms = (struct dg_terms){0};
-    dg_buffer_init(&m.ids);
     for (size_t i = 0; i < p->wanted.n && !rc; i++) {
         bool added;
         rc = add_term(&m, &p->wanted.list[i], &added, err);
@@ -226,8 +214,6 @@ static int make_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err)
         else
             m.sources[m.terms->n - 1] = source_of(p, &p->wanted.list[i]);
     }
-    if (!rc && m.ids.failed)
-        rc = DG_JOB_NO_MEMORY(err);
     if (!rc && m.terms->n)
         rc = keep(&m, p, err);
     dg_buffer_deinit(&m.ids);
