@@ -1,7 +1,8 @@
 #include "translate/job.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 /* tokens */
 
@@ -18,7 +19,6 @@ static void choose_penalty(struct dg_search *s, const struct dg_pair_search *of_
 int dg_job_new(const struct dg_translator *t, const char *text, size_t n,
     const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err)
 {
-    const char *source, *target;
     size_t pair;
     int rc = o->same_language ? dg_translator_pair(t, NULL, NULL, &pair, err)
                               : dg_translator_pair(t, o->source, o->target, &pair, err);
@@ -28,7 +28,7 @@ int dg_job_new(const struct dg_translator *t, const char *text, size_t n,
     if (!j)
         return DG_JOB_NO_MEMORY(err);
     dg_arena_init(&j->arena, 0);
-    dg_bundle_pair(t->bundle, pair, &source, &target);
+    dg_bundle_pair(t->bundle, pair, &j->from, &j->to);
     j->t = t;
     j->options = *o;
     if (o->prefix && !o->prefix[0])
@@ -42,12 +42,10 @@ int dg_job_new(const struct dg_translator *t, const char *text, size_t n,
     if (!j->options.penalty_set)
         choose_penalty(&j->options.search, &t->pair_search[pair]);
     j->whole_vocabulary = !dg_bundle_pair_uses_list(t->bundle, pair);
-    j->tag = dg_bundle_tag(t->bundle, target);
-    j->source_tag = dg_bundle_source_tag(t->bundle, source);
-    const char *lead = dg_bundle_target_tag(t->bundle, target);
+    j->tag = dg_bundle_tag(t->bundle, j->to);
+    j->source_tag = dg_bundle_source_tag(t->bundle, j->from);
+    const char *lead = dg_bundle_target_tag(t->bundle, j->to);
     j->lead = lead ? dg_tokenizer_id(t->target, lead) : -1;
-    j->from = source;
-    j->to = target;
     j->trees = dg_bundle_answers_trees(t->bundle);
     if (j->trees) {
         /* Rows of XX are no loops, and the words of a tree are not aligned with the source's. */
@@ -88,21 +86,14 @@ size_t dg_job_memory(const struct dg_job *j)
 
 struct dg_part *dg_part_new(struct dg_job *j, size_t begin, size_t end, struct dg_error *err)
 {
-    if (j->n_parts == j->parts_cap) {
-        size_t cap = j->parts_cap ? 2 * j->parts_cap : 8;
-        struct dg_part *p = realloc(j->parts, cap * sizeof *p);
-        if (!p) {
-            DG_JOB_NO_MEMORY(err);
-            return NULL;
-        }
-        j->parts = p;
-        j->parts_cap = cap;
+    struct dg_part *parts = dg_array_grow(j->parts, j->n_parts, &j->parts_cap, sizeof *parts);
+    if (!parts) {
+        DG_JOB_NO_MEMORY(err);
+        return NULL;
     }
-    struct dg_part *p = &j->parts[j->n_parts++];
-    memset(p, 0, sizeof *p);
-    p->begin = begin;
-    p->end = end;
-    return p;
+    j->parts = parts;
+    parts[j->n_parts] = (struct dg_part){.begin = begin, .end = end};
+    return &parts[j->n_parts++];
 }
 
 size_t dg_job_sentences(const struct dg_job *j)

@@ -1,4 +1,6 @@
 #include "translate/prefix.h"
+
+#include "base/array.h"
 #include "text/utf8.h"
 #include "tokenizer/word_mark.h"
 
@@ -28,29 +30,24 @@ static size_t lead(const char *word, size_t len, size_t at, const char *token, s
     return memcmp(word + at, token, n < left ? n : left) == 0 ? (n < left ? at + n : len) : 0;
 }
 
-/* Edges of the spelling automaton, in two parallel lists. States are byte offsets in the word,
- * edges are tokens. Edges into dead ends are left out, so states are processed from the word's end
- * backwards. */
+/* Edges of the spelling automaton. States are byte offsets in the word, edges are tokens. Edges
+ * into dead ends are left out, so states are processed from the word's end backwards. */
 struct edges {
-    int32_t *ids;
-    uint32_t *next;
+    /* [n] */
+    struct edge {
+        int32_t id;
+        uint32_t next;
+    } * list;
     size_t n, cap;
 };
 
 static int edge_add(struct edges *e, int32_t id, size_t next, struct dg_error *err)
 {
-    if (e->n == e->cap) {
-        size_t cap = e->cap ? 2 * e->cap : 256;
-        int32_t *ids = realloc(e->ids, cap * sizeof *ids);
-        e->ids = ids ? ids : e->ids;
-        uint32_t *to = ids ? realloc(e->next, cap * sizeof *to) : NULL;
-        e->next = to ? to : e->next;
-        if (!to)
-            return NO_MEMORY(err);
-        e->cap = cap;
-    }
-    e->ids[e->n] = id;
-    e->next[e->n++] = (uint32_t)next;
+    struct edge *list = dg_array_grow(e->list, e->n, &e->cap, sizeof *list);
+    if (!list)
+        return NO_MEMORY(err);
+    e->list = list;
+    list[e->n++] = (struct edge){id, (uint32_t)next};
     return 0;
 }
 
@@ -101,8 +98,10 @@ static int spell(const struct dg_translator *t, struct dg_arena *arena, const ch
     /* Copy in order of states: they were found backwards. */
     for (size_t at = len; !rc && at-- > 0; from += states[at].edges) {
         size_t to = e.n - from - states[at].edges;
-        memcpy(ids + to, e.ids + from, states[at].edges * sizeof *ids);
-        memcpy(next + to, e.next + from, states[at].edges * sizeof *next);
+        for (size_t i = 0; i < states[at].edges; i++) {
+            ids[to + i] = e.list[from + i].id;
+            next[to + i] = e.list[from + i].next;
+        }
         first[at] = (uint32_t)to;
         least[at] = states[at].least;
     }
@@ -111,8 +110,7 @@ static int spell(const struct dg_translator *t, struct dg_arena *arena, const ch
         least[len] = 0;
         *out = (struct dg_spelling){(uint32_t)len, first, ids, next, least};
     }
-    free(e.ids);
-    free(e.next);
+    free(e.list);
     return rc;
 }
 

@@ -3,6 +3,7 @@
  * looks at a bounded neighbourhood. */
 #include "text/sentences/split.h"
 
+#include "base/array.h"
 #include "text/sentences/language.h"
 #include "text/sentences/boundary.h"
 #include "text/sentences/bullet.h"
@@ -34,14 +35,10 @@ static int emit(struct splitter *s, size_t begin, size_t end, struct dg_error *e
     end = dg_scan_trim_space(s->text, begin, end);
     if (begin == end)
         return DG_OK;
-    if (s->count == s->capacity) {
-        size_t capacity = s->capacity ? 2 * s->capacity : 16;
-        struct dg_span *more = realloc(s->spans, capacity * sizeof *more);
-        if (!more)
-            return dg_error_set(err, DG_ENOMEM, "no memory for %zu sentences", capacity);
-        s->spans = more;
-        s->capacity = capacity;
-    }
+    struct dg_span *spans = dg_array_grow(s->spans, s->count, &s->capacity, sizeof *spans);
+    if (!spans)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu sentences", s->count + 1);
+    s->spans = spans;
     s->spans[s->count++] = (struct dg_span){begin, end};
     return DG_OK;
 }
