@@ -1,7 +1,7 @@
 #include "documents/utf16.h"
 
 #include "documents/strings/escapes.h"
-#include "text/utf8.h"
+#include "text/scan.h"
 
 #include <stdint.h>
 
@@ -61,7 +61,7 @@ void dg_utf16_write(enum dg_utf16_order order, const char *s, size_t n, struct d
 {
     put_unit(order, 0xFEFF, out);
     for (size_t i = 0; i < n;) {
-        uint32_t c = dg_utf8_next(s, n, &i);
+        uint32_t c = (uint32_t)dg_scan_next(s, n, &i);
         if (c >= 0x10000) {
             put_unit(order, 0xD800 + ((c - 0x10000) >> 10), out);
             c = 0xDC00 + ((c - 0x10000) & 0x3FF);

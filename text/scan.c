@@ -1,5 +1,4 @@
 #include "text/scan.h"
-#include "text/utf8.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -9,10 +8,17 @@
 
 #define VIRAMA 9 /* Unicode's combining class */
 
+/* ICU's macro narrows bytes as it goes. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
 int32_t dg_scan_next(const char *s, size_t n, size_t *i)
 {
-    return (int32_t)dg_utf8_next(s, n, i);
+    UChar32 c;
+    U8_NEXT(s, *i, n, c);
+    return c;
 }
+#pragma GCC diagnostic pop
 
 int32_t dg_scan_prev(const char *s, size_t start, size_t *i)
 {

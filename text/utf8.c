@@ -1,6 +1,7 @@
 #include "text/utf8.h"
 
 #include "text/icu.h"
+#include "text/scan.h"
 
 #include <unicode/uchar.h>
 #include <unicode/unorm2.h>
@@ -10,18 +11,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ICU's macro narrows bytes as it goes. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-uint32_t dg_utf8_next(const char *s, size_t n, size_t *at)
-{
-    UChar32 c;
-    U8_NEXT(s, *at, n, c);
-    return (uint32_t)c;
-}
-#pragma GCC diagnostic pop
 
 /* Length of the run of bytes 0x01..0x7F at s, rounded down to a multiple of eight: most text is
  * mostly ASCII. */
@@ -43,7 +32,7 @@ int dg_utf8_check(const char *s, size_t n, struct dg_error *err)
 {
     for (size_t i = ascii_run(s, n); i < n; i += ascii_run(s + i, n - i)) {
         size_t at = i;
-        UChar32 c = (UChar32)dg_utf8_next(s, n, &i);
+        UChar32 c = dg_scan_next(s, n, &i);
         if (c < 0)
             return dg_error_set(err, DG_EINVAL, "not valid UTF-8 at byte %zu (0x%02X)", at,
                 (unsigned)(unsigned char)s[at]);
@@ -58,7 +47,7 @@ void dg_utf8_mend(char *s)
     size_t n = strlen(s);
     for (size_t i = 0; i < n;) {
         size_t at = i;
-        UChar32 c = (UChar32)dg_utf8_next(s, n, &i);
+        UChar32 c = dg_scan_next(s, n, &i);
         if (c < 0)
             memset(s + at, '?', i - at);
     }
@@ -80,7 +69,7 @@ size_t dg_utf8_count(const char *s, size_t n)
 bool dg_utf8_has_letter(const char *s, size_t n)
 {
     for (size_t i = 0; i < n;) {
-        UChar32 c = (UChar32)dg_utf8_next(s, n, &i);
+        UChar32 c = dg_scan_next(s, n, &i);
         if (c > 0 && u_isalpha(c))
             return true;
     }
@@ -171,9 +160,9 @@ size_t dg_utf8_nfc_end(const char *s, size_t n, size_t at)
 {
     UErrorCode status = U_ZERO_ERROR;
     const UNormalizer2 *nfc = unorm2_getNFCInstance(&status);
-    dg_utf8_next(s, n, &at);
+    dg_scan_next(s, n, &at);
     for (size_t next = at; U_SUCCESS(status) && at < n; at = next)
-        if (unorm2_hasBoundaryBefore(nfc, (UChar32)dg_utf8_next(s, n, &next)))
+        if (unorm2_hasBoundaryBefore(nfc, dg_scan_next(s, n, &next)))
             break;
     return at;
 }

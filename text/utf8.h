@@ -1,4 +1,4 @@
-/* UTF-8 checks, counts and normalisation. Any thread. */
+/* UTF-8 checks, counts and normalisation; scan.h steps over it. Any thread. */
 #ifndef DG_TEXT_UTF8_H
 #define DG_TEXT_UTF8_H
 
@@ -13,8 +13,6 @@ int dg_utf8_check(const char *s, size_t n, struct dg_error *err);
 /* Replace by '?' each byte of s that is not part of a well-formed character, such as half of one
  * that was cut. */
 void dg_utf8_mend(char *s);
-/* The code point at s[*at] of valid UTF-8, *at < n; moves *at after it. */
-uint32_t dg_utf8_next(const char *s, size_t n, size_t *at);
 /* Bytes of the byte order mark at the beginning of s[n], 3 or 0. */
 size_t dg_utf8_bom(const char *s, size_t n);
 /* Code points in valid UTF-8. */

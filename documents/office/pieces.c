@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "text/protected/protected.h"
+#include "text/scan.h"
 #include "text/utf8.h"
 
 #include <ctype.h>
@@ -123,10 +124,8 @@ static bool is_before_letter(const struct dg_pieces *q, size_t i)
     if (i == q->n || q->list[i].kind != DG_PIECE_WORDS)
         return false;
     const char *s = q->r->xml.s + q->list[i].begin;
-    size_t n = q->list[i].end - q->list[i].begin, next = 0;
-    if (n > 0)
-        dg_utf8_next(s, n, &next);
-    return dg_utf8_has_letter(s, next);
+    const size_t n = q->list[i].end - q->list[i].begin;
+    return dg_scan_is_letter(dg_scan_peek(s, 0, n));
 }
 
 /* True if the words are of a number's characters; *digits is set if one is a digit or a star. */

@@ -1,5 +1,6 @@
 #include "documents/strings/escapes.h"
 
+#include "text/scan.h"
 #include "text/utf8.h"
 
 #include <stdbool.h>
@@ -258,7 +259,7 @@ static bool is_hidden(enum dg_escapes e, const char *s, size_t i, size_t n)
 /* The character at s[*i] as \uXXXX. */
 static void write_units(const char *s, size_t n, size_t *i, struct dg_buffer *out)
 {
-    const uint32_t c = dg_utf8_next(s, n, i);
+    const uint32_t c = (uint32_t)dg_scan_next(s, n, i);
     --*i;
     if (c >= 0x10000)
         dg_buffer_addf(out, "\\u%04X\\u%04X", 0xD800 + ((c - 0x10000) >> 10),

@@ -1,6 +1,6 @@
 #include "trainer/data/characters.h"
 
-#include "text/utf8.h"
+#include "text/scan.h"
 
 #include <stddef.h>
 
@@ -127,7 +127,7 @@ void dg_characters_tally(const char *text, size_t n, uint64_t *seen)
             i++;
             continue;
         }
-        const int64_t at = find(dg_utf8_next(text, n, &i));
+        const int64_t at = find((uint32_t)dg_scan_next(text, n, &i));
         if (at >= 0)
             seen[at]++;
     }
