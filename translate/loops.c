@@ -19,17 +19,6 @@ static struct dg_loop longest_of(const int32_t *ids, uint32_t n, uint32_t period
     return best;
 }
 
-bool dg_loop_longest(const int32_t *ids, uint32_t n, struct dg_loop *out)
-{
-    *out = (struct dg_loop){0, 0, 1};
-    for (uint32_t period = 1; period <= n / 2; period++) {
-        struct dg_loop l = longest_of(ids, n, period);
-        if (repeated(&l) > repeated(out))
-            *out = l;
-    }
-    return out->count > 1;
-}
-
 /* Largest number of times that anything occurs in a row. */
 static uint32_t most_in_a_row(const int32_t *ids, uint32_t n)
 {

@@ -13,13 +13,10 @@ struct dg_loop {
     uint32_t begin, period, count;
 };
 
-/* The run that repeats most tokens (ties: the shorter period, then the earlier one); false when
- * nothing occurs twice in a row. Time grows with n². */
-bool dg_loop_longest(const int32_t *ids, uint32_t n, struct dg_loop *out);
-
-/* True if the answer is caught in a loop. A unit of one token must occur at least four times in a
- * row, a longer one three times, and at least two more times than anything in the source: "very,
- * very, very", rows of dots and 1,000,000 are no loops. */
+/* True if the answer is caught in a loop: the run that repeats most tokens (ties: the shorter
+ * period, then the earlier one). A unit of one token must occur at least four times in a row, a
+ * longer one three times, and at least two more times than anything in the source: "very, very,
+ * very", rows of dots and 1,000,000 are no loops. Time grows with n². */
 bool dg_loop_in_answer(const int32_t *source, uint32_t n_source, const int32_t *answer,
     uint32_t n_answer, struct dg_loop *out);
 

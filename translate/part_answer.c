@@ -136,9 +136,9 @@ static bool write_amount(
     const struct dg_job *j, const struct dg_part *p, size_t i, struct dg_buffer *out)
 {
     const struct dg_mark *m = &p->shown.marks[i];
-    const struct dg_mark_bytes *letters = p->shown.letters ? &p->shown.letters[i] : NULL;
+    const struct dg_mark_bytes *letters = &p->shown.letters[i];
     const size_t n = m->end - m->begin;
-    return letters && letters->n > 0 && m->kind == DG_MARK_PROTECTED &&
+    return letters->n > 0 && m->kind == DG_MARK_PROTECTED &&
            (letters->n == n || memchr(j->text + m->begin, '&', n)) &&
            (dg_quantity_write_words(j->from, j->to, letters->s, letters->n, out) ||
                dg_quantity_write_amount(
