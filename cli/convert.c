@@ -5,7 +5,7 @@
 #include "convert/ctranslate2/argos.h"
 #include "convert/huggingface/huggingface.h"
 #include "convert/marian/marian.h"
-#include "translate/check.h"
+#include "translate/run/check.h"
 
 #include <assert.h>
 #include <stdio.h>

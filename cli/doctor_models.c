@@ -4,8 +4,8 @@
 #include "translate/installed.h"
 #include "kernels/cpu/cpu.h"
 #include "model/config.h"
-#include "translate/check.h"
-#include "translate/runner.h"
+#include "translate/run/check.h"
+#include "translate/run/runner.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -6,9 +6,9 @@
 #include "convert/pull/install.h"
 #include "convert/pull/pull.h"
 #include "kernels/cpu/cpu.h"
-#include "translate/check.h"
-#include "translate/runner.h"
-#include "translate/sample.h"
+#include "translate/run/check.h"
+#include "translate/run/runner.h"
+#include "translate/run/sample.h"
 
 #include <ctype.h>
 #include <signal.h>

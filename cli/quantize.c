@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/layer_errors.h"
 #include "convert/int8.h"
-#include "translate/check.h"
+#include "translate/run/check.h"
 #include "translate/installed.h"
 
 #include <stdio.h>

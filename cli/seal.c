@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 #include "model/config.h"
 #include "translate/installed.h"
-#include "translate/pair_search.h"
+#include "translate/translator/pair_search.h"
 #include "weights/bundle.h"
 
 #include <stdio.h>

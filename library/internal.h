@@ -5,7 +5,7 @@
 #define DG_LIBRARY_INTERNAL_H
 
 #include "include/dragoman.h"
-#include "translate/runner.h"
+#include "translate/run/runner.h"
 
 #include <sys/types.h>
 

@@ -1,7 +1,7 @@
 /* Opens a model: finds the bundle, loads and checks its weights, starts engines. */
 #include "base/cores.h"
 #include "library/internal.h"
-#include "translate/check.h"
+#include "translate/run/check.h"
 #include "translate/installed.h"
 #include "translate/search_fields.h"
 

@@ -1,7 +1,7 @@
 #include "bench/sim/crowd.h"
 
 #include "base/clock.h"
-#include "translate/runner.h"
+#include "translate/run/runner.h"
 
 struct watch {
     uint64_t from_ns, to_ns;

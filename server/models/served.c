@@ -5,7 +5,7 @@
 #include "kernels/device.h"
 #include "server/metrics.h"
 #include "server/process.h"
-#include "translate/check.h"
+#include "translate/run/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* translate/copied.h: words copied untranslated. */
-#include "translate/copied.h"
+#include "translate/answer/copied.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

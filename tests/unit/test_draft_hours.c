@@ -1,5 +1,5 @@
-/* translate/draft.h: hours of an answer that are twelve hours off. */
-#include "translate/draft.h"
+/* translate/draft/draft.h: hours of an answer that are twelve hours off. */
+#include "translate/draft/draft.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

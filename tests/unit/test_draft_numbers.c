@@ -1,5 +1,5 @@
-/* translate/draft.h: an English sentence's numbers in its answer. */
-#include "translate/draft.h"
+/* translate/draft/draft.h: an English sentence's numbers in its answer. */
+#include "translate/draft/draft.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* translate/draft.h: characters of an answer that mean nothing. */
-#include "translate/draft.h"
+/* translate/draft/draft.h: characters of an answer that mean nothing. */
+#include "translate/draft/draft.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* translate/draft.h: titles before the names of an answer. */
-#include "translate/draft.h"
+/* translate/draft/draft.h: titles before the names of an answer. */
+#include "translate/draft/draft.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

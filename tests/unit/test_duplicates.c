@@ -4,7 +4,7 @@
 #include "server/schedule/duplicates.h"
 
 #include "kernels/cpu/cpu.h"
-#include "translate/job.h"
+#include "translate/job/job.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "translate/key_sign.h"
+#include "translate/job/key_sign.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* translate/known.c: which texts of a document are looked up in a translation memory or are exactly
- * a glossary's term, and how their answers are written. */
+/* translate/encode/known.h: which texts of a document are looked up in a translation memory or are
+ * exactly a glossary's term, and how their answers are written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "model/engine/ngram.h"
-#include "translate/loops.h"
+#include "translate/search/loops.h"
 
 #include <string.h>
 

@@ -16,8 +16,8 @@ OTHERS = {
     "model/layers/layers.h": "the boxes of the paper's Figure 1",
     "model/train/sublayers.h": "the same boxes' backward",
     "text/format/internal.h": "documents, of which the folder has the formats",
-    "translate/answer.h": "a part's answer",
-    "translate/encode.h": "a part, while it is encoded",
+    "translate/answer/answer.h": "a part's answer",
+    "translate/encode/encode.h": "a part, while it is encoded",
     "translate/translate.h": "translators and their jobs",
     "weights/half.h": "f16 and bf16",
 }

@@ -1,6 +1,6 @@
-/* translate/answer.h: which words of a sentence tell its language, and which of an answer are
- * copied. */
-#include "translate/answer.h"
+/* translate/answer/answer.h: which words of a sentence tell its language, and which of an answer
+ * are copied. */
+#include "translate/answer/answer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
-/* translate/stand_in.h: words that replace protected spans, in the answer. */
-#include "translate/stand_in.h"
-#include "translate/draft.h"
+/* translate/protected/stand_in.h: words that replace protected spans, in the answer. */
+#include "translate/protected/stand_in.h"
+#include "translate/draft/draft.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

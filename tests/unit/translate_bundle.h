@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "tests/invariants/random_model.h"
 #include "tests/unit/byte_of.h"
-#include "translate/runner.h"
+#include "translate/run/runner.h"
 #include "weights/bundle.h"
 
 #define SPM "tests/data/tokenizer/joint.model"

@@ -26,7 +26,7 @@ struct dg_markup {
     /* plain text: it is a program's string, in which $1 and --name are placeholders */
     bool program;
     /* the signs that may be before the letter of a key in it, such as "&" (Windows, KDE) and "_"
-     * (GTK): translate/key_sign.h; or NULL */
+     * (GTK): translate/job/key_sign.h; or NULL */
     const char *key_signs;
 };
 

@@ -9,7 +9,7 @@
 #include "weights/bundle.h"
 #include "weights/shortlist.h"
 #include "weights/weights.h"
-#include "translate/check.h"
+#include "translate/run/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

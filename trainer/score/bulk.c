@@ -4,7 +4,7 @@
 #include "base/cores.h"
 #include "kernels/cpu/cpu.h"
 #include "text/utf8.h"
-#include "translate/runner.h"
+#include "translate/run/runner.h"
 
 #include <stdlib.h>
 

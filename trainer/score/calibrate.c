@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "model/config.h"
 #include "trainer/score/evaluate.h"
-#include "translate/pair_search.h"
+#include "translate/translator/pair_search.h"
 #include "translate/translate.h"
 #include "weights/bundle.h"
 
