@@ -18,8 +18,6 @@ struct reader {
     /* [depth] the open nodes: their bracket in the tree, or NO_BRACKET */
     uint32_t *open;
     uint32_t depth;
-    /* [depth] the first word of each */
-    uint32_t *begin;
 };
 
 #define NO_BRACKET UINT32_MAX
@@ -92,7 +90,6 @@ static int take_word(struct reader *r, const char *tag, size_t n_tag, struct dg_
 static int open_node(struct reader *r, const char *label, size_t n, struct dg_error *err)
 {
     n = name_length(label, n);
-    r->begin[r->depth] = r->tree->n_words;
     r->open[r->depth] = NO_BRACKET;
     if (n && !is(label, n, "ROOT") && !is(label, n, "TOP")) {
         char *name = dg_arena_strndup(r->arena, label, n);
@@ -112,7 +109,7 @@ static void close_node(struct reader *r)
     uint32_t bracket = r->open[--r->depth];
     if (bracket == NO_BRACKET)
         return;
-    if (r->begin[r->depth] == r->tree->n_words)
+    if (r->tree->brackets[bracket].begin == r->tree->n_words)
         r->tree->n_brackets = bracket;
     else
         r->tree->brackets[bracket].end = r->tree->n_words;
@@ -150,8 +147,7 @@ int dg_tree_read(
     *out = (struct dg_tree){.words = dg_arena_array(arena, most, sizeof *out->words),
         .brackets = dg_arena_array(arena, most, sizeof *out->brackets)};
     r.open = dg_arena_array(arena, most, sizeof *r.open);
-    r.begin = dg_arena_array(arena, most, sizeof *r.begin);
-    if (!out->words || !out->brackets || !r.open || !r.begin)
+    if (!out->words || !out->brackets || !r.open)
         return no_memory(err);
     int rc = 0;
     skip_blanks(&r);

@@ -8,7 +8,7 @@
 /* Marks that may begin or end a run without being part of the word; UTF-8, so strings. */
 static const char *const before[] = {
     "\"", "(", "[", "{", "<", "$", "#", "\u00a3", "\u20ac", "\u201c", "\u2018", "\u00ab", NULL};
-static const char *const behind[] = {"\"", ")", "]", "}", ">", ",", ";", ":", "?", "!", "%", "...",
+static const char *const after[] = {"\"", ")", "]", "}", ">", ",", ";", ":", "?", "!", "%", "...",
     "\u2026", "\u201d", "\u00bb", NULL};
 static const char *const within[] = {"--", "\u2014", "\u2013", NULL};
 
@@ -100,7 +100,7 @@ static void say_run(struct run r, bool last, struct dg_buffer *out)
         r = (struct run){r.s + n, r.n - n};
     }
     while (r.n > 1 && n_tail < sizeof tail / sizeof tail[0] && !all_dots(&r)) {
-        n = ends(&r, behind);
+        n = ends(&r, after);
         /* A final full stop ends the sentence; elsewhere it belongs to an abbreviation. */
         if (!n && last && r.s[r.n - 1] == '.') {
             last = false;

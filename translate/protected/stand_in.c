@@ -209,6 +209,7 @@ static int write_shown(const struct dg_stand_ins *named, struct dg_arena *arena,
     const size_t n = shown->n_marks;
     size_t at = 0;
     unsigned number = 0;
+    int rc;
     shown->n_marks = 0;
     shown->marks = dg_arena_array(arena, 2 * n, sizeof *shown->marks);
     shown->letters = dg_arena_array(arena, 2 * n, sizeof *shown->letters);
@@ -225,8 +226,8 @@ static int write_shown(const struct dg_stand_ins *named, struct dg_arena *arena,
         dg_buffer_adds(b, apart ? " " : "");
         if (name)
             dg_buffer_adds(b, name);
-        else if (add_letters(shown, m, b, err))
-            return err->code;
+        else if ((rc = add_letters(shown, m, b, err)))
+            return rc;
         dg_buffer_adds(b, apart ? " " : "");
         const bool is_code = dg_code_number_end(shown->text, m->at, end) == end;
         shown->letters[shown->n_marks] =
