@@ -34,7 +34,9 @@ bool dg_installed_is_bundle(const char *dir)
     return access(path, F_OK) == 0;
 }
 
-int dg_installed_check(const char *dir, struct dg_error *err)
+/* Check that a directory of models can be read, or does not exist. For a caller that found no
+ * model: DG_EIO says why none could be found. */
+static int check_models(const char *dir, struct dg_error *err)
 {
     DIR *d = opendir(dir);
     if (!d && errno != ENOENT && errno != ENOTDIR)
@@ -61,7 +63,7 @@ int dg_installed_named(const char *name, char *path, size_t cap, struct dg_error
         snprintf(path, cap, "%s", name);
         return DG_OK;
     }
-    const int rc = dg_installed_check(models, err);
+    const int rc = check_models(models, err);
     return rc ? rc
               : dg_error_set(err, DG_ENOTFOUND,
                     "\"%.200s\" is not a folder, and %.200s has no model of that name", name,
@@ -164,7 +166,7 @@ int dg_installed_find(
     dg_buffer_init(&names);
     const size_t found = dg_installed_look(dir, source, target, INT_MAX, path, cap, &names);
     if (found == 0)
-        rc = dg_installed_check(dir, err);
+        rc = check_models(dir, err);
     if (found == 0 && !rc)
         rc = dg_error_set(err, DG_ENOTFOUND,
             "no model%s%s%s%s in %s: name one with --model, or install one with dragoman pull",

@@ -17,10 +17,6 @@ const char *dg_installed_models(char *path, size_t cap);
 /* True if `dir` is a bundle (a directory with manifest.json). False: errno says why. */
 bool dg_installed_is_bundle(const char *dir);
 
-/* Check that a directory of models can be read, or does not exist. For a caller that found no
- * model: DG_EIO says why none could be found. */
-int dg_installed_check(const char *dir, struct dg_error *err);
-
 /* Write the path of the bundle that `name` means: any path if it has a slash, else a bundle in the
  * working directory, an installed model, or a file or folder that is no bundle. DG_ENOTFOUND: none;
  * DG_EIO: installed models cannot be read. */
