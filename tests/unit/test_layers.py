@@ -58,7 +58,7 @@ FOREIGN = {
 ROOMS = {
     "model": ["model/config", "model/byte_pieces", "model/params", "model/layers", "model/model", "model/param_block", "model/trace",
               "model/engine", "model/train"],
-    "text": ["text/icu", "text/scan", "text/utf8", "text/letter_case", "text/language_code", "text/words", "text/placeholder_word", "text/placeholder",
+    "text": ["text/icu", "text/scan", "text/utf8", "text/letter_case", "text/language_code", "text/word_language", "text/words", "text/placeholder_word", "text/placeholder",
              "text/placeholder_program", "text/sentences", "text/numbers", "text/protected", "text/glossary", "text/message_pattern", "text/format",
              "text/tree", "text/detect"],
     "translate": ["translate/no_memory", "translate/layout", "translate/protected", "translate/draft", "translate/translate", "translate/translator",

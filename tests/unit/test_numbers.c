@@ -96,8 +96,10 @@ static void noughts(void **state)
 static void words(void **state)
 {
     static const char *const to_german[2] = {"en", "de"}, *const to_english[2] = {"de-AT", "en_GB"},
-                             *const to_french[2] = {"en", "FR"}, *const to_danish[2] = {"en", "da"};
+                             *const to_french[2] = {"en", "FR"}, *const to_danish[2] = {"en", "da"},
+                             *const three_letters[2] = {"eng_Latn", "deu"};
     (void)state;
+    expect_in(three_letters, false, "It costs $1 here", "Es kostet hier");
     expect_in(to_german, false, "It costs $1 here", "Es kostet hier");
     expect_in(to_german, true, "It costs $1 here", "Es kostet hier einen Dollar");
     expect_in(to_german, false, "1,000 to 2,000 people", "1.000 Menschen");

@@ -1,22 +1,11 @@
 #include "text/numbers/hours.h"
 
-#include "text/language_code.h"
 #include "text/scan.h"
 
 #include <ctype.h>
 #include <string.h>
 
 enum { HALF = 12, DAY = 24, MINUTES = 6 /* tens of minutes */ };
-
-bool dg_hours_find_language(const char *code, enum dg_hours_language *out)
-{
-    static const char *const codes[DG_HOURS_LANGUAGES] = {"en", "de", "fr"};
-    int i = 0;
-    while (code && i < DG_HOURS_LANGUAGES && !dg_language_same(code, codes[i]))
-        i++;
-    *out = (enum dg_hours_language)i;
-    return code && i < DG_HOURS_LANGUAGES;
-}
 
 static bool is_digit(const struct dg_hours_text *t, size_t at)
 {
@@ -39,10 +28,10 @@ static bool has_sign(const struct dg_hours_text *t, const struct dg_hour *h)
 {
     if (h->clock == DG_CLOCK_NONE || h->value > DAY)
         return false;
-    if (t->language != DG_HOURS_ENGLISH && h->clock == DG_CLOCK_DAY)
+    if (t->language != DG_ENGLISH && h->clock == DG_CLOCK_DAY)
         return true;
-    return h->clock != DG_CLOCK_DAY && (t->language == DG_HOURS_ENGLISH ||
-                                           is_digit(t, h->sign - 1) || t->s[h->sign + 1] == '.');
+    return h->clock != DG_CLOCK_DAY &&
+           (t->language == DG_ENGLISH || is_digit(t, h->sign - 1) || t->s[h->sign + 1] == '.');
 }
 
 /* Reads the number of one or two digits at s[at] with its minutes and its sign. False: there is
@@ -117,7 +106,7 @@ static bool follows_at(const struct dg_hours_text *t, const struct dg_hour *h)
 {
     const char next = h->end < t->n ? t->s[h->end] : ' ';
     const bool last = h->end + 1 >= t->n || !isdigit((unsigned char)t->s[h->end + 1]);
-    return t->language == DG_HOURS_ENGLISH && h->begin >= 3 &&
+    return t->language == DG_ENGLISH && h->begin >= 3 &&
            memcmp(t->s + h->begin - 3, "at ", 3) == 0 &&
            (h->begin == 3 || !isalpha((unsigned char)t->s[h->begin - 4])) && last &&
            strchr(" ,.;!?)", next) != NULL;

@@ -4,20 +4,13 @@
 #define DG_TEXT_NUMBERS_HOURS_H
 
 #include "text/numbers/clock.h"
+#include "text/word_language.h"
 
-/* English says the half of the day ("p.m."), the others count to 24. */
-enum dg_hours_language {
-    DG_HOURS_ENGLISH,
-    DG_HOURS_GERMAN,
-    DG_HOURS_FRENCH,
-    DG_HOURS_LANGUAGES,
-};
-
-/* A text of n bytes. */
+/* A text of n bytes. English says the half of the day ("p.m."), the others count to 24. */
 struct dg_hours_text {
     const char *s;
     size_t n;
-    enum dg_hours_language language;
+    enum dg_word_language language;
 };
 
 enum dg_hour_kind {
@@ -43,9 +36,6 @@ struct dg_hour {
     /* the hour on a clock of 24 hours; -1 for 18 p.m.; "2:30" is taken for 2 at night */
     int day;
 };
-
-/* False: the language is none of these. */
-bool dg_hours_find_language(const char *code, enum dg_hours_language *out);
 
 /* Find the next hour from byte `at` on. False: there is none. */
 bool dg_hours_next(const struct dg_hours_text *t, size_t at, struct dg_hour *out);

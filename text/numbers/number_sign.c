@@ -1,7 +1,7 @@
 #include "text/numbers/number_sign.h"
 
-#include "text/language_code.h"
 #include "text/scan.h"
+#include "text/word_language.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -11,29 +11,26 @@ enum { PERCENT, LESS, MORE, MINUS, SIGNS };
 static const char signs[SIGNS] = {'%', '<', '>', '-'};
 
 /* clang-format off */
-static const struct {
-    const char *language;
-    /* [sign] parts of words that may say it */
-    const char *words[SIGNS][10];
-} lists[] = {
-    {"en", {
+/* [sign] parts of words that may say it */
+static const char *const lists[DG_WORD_LANGUAGES][SIGNS][10] = {
+    [DG_ENGLISH] = {
         {"percent", "per cent", "per-cent", "pct", "hundred"},
         {"less", "under", "below", "fewer", "small", "lower", "most", "up to", "maxim"},
         {"more", "over", "above", "great", "large", "high", "exceed", "least", "minim"},
         {"minus", "below", "negative", "less", "under"},
-    }},
-    {"de", {
+    },
+    [DG_GERMAN] = {
         {"prozent", "vH", "v. H.", "v.H.", "hundert"},
         {"weniger", "unter", "klein", "gering", "niedrig", "maxim", "höchst", "bis"},
         {"mehr", "über", "Über", "größer", "höher", "steig", "mindest", "minim", "ab "},
         {"minus", "unter", "negativ", "weniger"},
-    }},
-    {"fr", {
+    },
+    [DG_FRENCH] = {
         {"pour cent", "pour\u00a0cent", "pourcent", "pour-cent", "p. 100", "p. cent"},
         {"moins", "inférieur", "sous", "maxim", "petit", "jusqu", "bas"},
         {"plus", "supérieur", "dessus", "delà", "dépass", "excéd", "minim", "grand"},
         {"moins", "dessous", "négati", "sous"},
-    }},
+    },
 };
 /* clang-format on */
 
@@ -81,18 +78,15 @@ static bool has_dash(const char *t, size_t m)
 
 bool dg_number_sign_lost(const char *language, const char *s, size_t n, const char *t, size_t m)
 {
-    for (size_t k = 0; language && k < sizeof lists / sizeof *lists; k++) {
-        if (!dg_language_same(language, lists[k].language))
+    const enum dg_word_language of_t = dg_word_language_of(language);
+    for (size_t i = 0; i < SIGNS && of_t < DG_WORD_LANGUAGES; i++) {
+        if (!memchr(s, signs[i], n) || !has_sign(s, n, signs[i]))
             continue;
-        for (size_t i = 0; i < SIGNS; i++) {
-            if (!memchr(s, signs[i], n) || !has_sign(s, n, signs[i]))
-                continue;
-            bool said = i == MINUS ? has_dash(t, m) : memchr(t, signs[i], m) != NULL;
-            for (const char *const *word = lists[k].words[i]; *word && !said; word++)
-                said = dg_scan_has(t, m, *word);
-            if (!said)
-                return true;
-        }
+        bool said = i == MINUS ? has_dash(t, m) : memchr(t, signs[i], m) != NULL;
+        for (const char *const *word = lists[of_t][i]; *word && !said; word++)
+            said = dg_scan_has(t, m, *word);
+        if (!said)
+            return true;
     }
     return false;
 }

@@ -1,22 +1,18 @@
 #include "text/numbers/number_words.h"
 
 #include "text/scan.h"
+#include "text/word_language.h"
 
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
-/* [v - 1] parts of words that say v, between blanks. "=" before a part: the word has nothing else.
- * ASCII letters match in any case, so that a part with others is listed in small letters and in
- * capitals. */
-struct list {
-    char code[3];
-    const char *parts[DG_NUMBER_WORDS_LAST];
-};
-
+/* [v - 1] parts of words that say v, between blanks. "=" before a part: the word has
+ * nothing else. ASCII letters match in any case, so that a part with others is listed in small
+ * letters and in capitals. */
 /* clang-format off */
-static const struct list lists[] = {
-    {"en", {
+static const char *const lists[DG_WORD_LANGUAGES][DG_NUMBER_WORDS_LAST] = {
+    [DG_ENGLISH] = {
         " one once first single =a =an half third quarter thousand =jan january ½ ⅓ ¼ ",
         " two twice second both half halv pair couple double twin =feb february ½ ⅔ ",
         " three thrice third triple quarter =mar =march ⅓ ⅔ ¾ ",
@@ -29,8 +25,8 @@ static const struct list lists[] = {
         " ten tenth decade =oct october ",
         " eleven =nov november ",
         " twel dozen =dec december noon midday midnight ",
-    }},
-    {"de", {
+    },
+    [DG_GERMAN] = {
         " ein erst halb hälfte HÄLFTE drittel viertel tausend =jan januar jänner JÄNNER ½ ⅓ ¼ ",
         " zwei zwo beid halb hälfte HÄLFTE paar doppel =feb februar feber ½ ⅔ ",
         " drei dritt =mär märz MÄRZ ⅓ ⅔ ¾ ",
@@ -43,8 +39,8 @@ static const struct list lists[] = {
         " zehn =okt oktober ",
         " elf =nov november ",
         " zwölf ZWÖLF dutzend =dez dezember mittag mitternacht ",
-    }},
-    {"fr", {
+    },
+    [DG_FRENCH] = {
         " =un =une premi demi moiti tiers quart mille =janv janvier ½ ⅓ ¼ ",
         " deux second demi moiti doubl coupl paire févr FÉVR ½ ⅔ ",
         " trois tiers tripl =mars ⅓ ⅔ ¾ ",
@@ -57,17 +53,9 @@ static const struct list lists[] = {
         " dix diz décenn DÉCENN =oct octobre ",
         " onz =nov novembre ",
         " douz =déc =DÉC décembre DÉCEMBRE midi minuit ",
-    }},
+    },
 };
 /* clang-format on */
-
-static const struct list *list_of(const char *language)
-{
-    for (size_t i = 0; language && i < sizeof lists / sizeof *lists; i++)
-        if (strncasecmp(lists[i].code, language, 2) == 0 && !isalpha((unsigned char)language[2]))
-            return &lists[i];
-    return NULL;
-}
 
 /* True if s[at, end) has no letter before or after it. */
 static bool is_word(const char *s, size_t n, size_t at, size_t end)
@@ -91,12 +79,12 @@ static bool has_part(const char *s, size_t n, const char *part, size_t len)
 
 bool dg_number_words_find(const char *language, const char *s, size_t n, unsigned *values)
 {
-    const struct list *l = list_of(language);
-    if (!l)
+    const enum dg_word_language of = dg_word_language_of(language);
+    if (of == DG_WORD_LANGUAGES)
         return false;
     *values = 0;
     for (unsigned v = 1; v <= DG_NUMBER_WORDS_LAST; v++) {
-        const char *part = l->parts[v - 1] + 1;
+        const char *part = lists[of][v - 1] + 1;
         for (size_t len; !(*values & 1U << v) && (len = strcspn(part, " ")) > 0; part += len + 1)
             if (has_part(s, n, part, len))
                 *values |= 1U << v;

@@ -1,7 +1,7 @@
 #include "text/numbers/spelt_hours.h"
 
-#include "text/language_code.h"
 #include "text/scan.h"
+#include "text/word_language.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -9,75 +9,51 @@
 
 enum { HOURS = 12 };
 
-struct language {
-    const char *code;
+static const struct language {
     /* [hour - 1] */
     const char *hours[HOURS];
     /* the word for "Uhr" that may follow; NULL: none */
     const char *clock;
-};
-
-static const struct language languages[] = {
-    {"en",
-        {"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
-            "twelve"},
+} languages[DG_WORD_LANGUAGES] = {
+    [DG_ENGLISH] = {{"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+                        "eleven", "twelve"},
         " o'clock"},
-    {"de",
-        {"eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf",
-            "zwölf"},
+    [DG_GERMAN] = {{"eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun",
+                       "zehn", "elf", "zwölf"},
         " Uhr"},
-    {"fr",
-        {"une", "deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf", "dix", "onze",
-            "douze"},
+    [DG_FRENCH] = {{"une", "deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf", "dix",
+                       "onze", "douze"},
         NULL},
 };
-
-enum { LANGUAGES = sizeof languages / sizeof *languages };
 
 /* What is before and after the word for the hour. The first one of a language and a number of
  * quarters is the one that is written. */
 static const struct pattern {
-    const char *code, *before, *after;
+    enum dg_word_language language;
+    const char *before, *after;
     unsigned quarters;
     /* the word is that of the next hour */
     bool next;
 } patterns[] = {
-    {"en", "half past ", "", 2, false},
-    {"en", "a quarter past ", "", 1, false},
-    {"en", "quarter past ", "", 1, false},
-    {"en", "a quarter after ", "", 1, false},
-    {"en", "quarter after ", "", 1, false},
-    {"en", "a quarter to ", "", 3, true},
-    {"en", "quarter to ", "", 3, true},
-    {"de", "halb ", "", 2, true},
-    {"de", "Viertel nach ", "", 1, false},
-    {"de", "Viertel vor ", "", 3, true},
-    {"fr", "", " heures et demie", 2, false},
-    {"fr", "", " heure et demie", 2, false},
-    {"fr", "", " heures et quart", 1, false},
-    {"fr", "", " heure et quart", 1, false},
-    {"fr", "", " heures moins le quart", 3, true},
-    {"fr", "", " heure moins le quart", 3, true},
+    {DG_ENGLISH, "half past ", "", 2, false},
+    {DG_ENGLISH, "a quarter past ", "", 1, false},
+    {DG_ENGLISH, "quarter past ", "", 1, false},
+    {DG_ENGLISH, "a quarter after ", "", 1, false},
+    {DG_ENGLISH, "quarter after ", "", 1, false},
+    {DG_ENGLISH, "a quarter to ", "", 3, true},
+    {DG_ENGLISH, "quarter to ", "", 3, true},
+    {DG_GERMAN, "halb ", "", 2, true},
+    {DG_GERMAN, "Viertel nach ", "", 1, false},
+    {DG_GERMAN, "Viertel vor ", "", 3, true},
+    {DG_FRENCH, "", " heures et demie", 2, false},
+    {DG_FRENCH, "", " heure et demie", 2, false},
+    {DG_FRENCH, "", " heures et quart", 1, false},
+    {DG_FRENCH, "", " heure et quart", 1, false},
+    {DG_FRENCH, "", " heures moins le quart", 3, true},
+    {DG_FRENCH, "", " heure moins le quart", 3, true},
 };
 
 enum { PATTERNS = sizeof patterns / sizeof *patterns };
-
-static const struct language *language_of(const char *code)
-{
-    for (size_t i = 0; code && i < LANGUAGES; i++)
-        if (dg_language_same(code, languages[i].code))
-            return &languages[i];
-    return NULL;
-}
-
-/* The language of a pattern. */
-static const struct language *own_language(const struct pattern *p)
-{
-    size_t i = 0;
-    while (strcmp(languages[i].code, p->code) != 0)
-        i++;
-    return &languages[i];
-}
 
 /* Skips the word at s[at], ignoring ASCII case; `at`: it is not there. */
 static size_t skip(const char *s, size_t at, size_t end, const char *word)
@@ -129,7 +105,7 @@ static bool is_of_time(const char *s, size_t at, size_t end)
 static size_t read_pattern(
     const struct pattern *p, const char *s, size_t at, size_t end, struct dg_spelt_hour *out)
 {
-    const struct language *l = own_language(p);
+    const struct language *l = &languages[p->language];
     const size_t word = skip(s, at, end, p->before);
     unsigned hour;
     if (word == at && p->before[0])
@@ -181,8 +157,9 @@ size_t dg_spelt_hour_end(const char *s, size_t at, size_t end)
 
 bool dg_spelt_hour_read(const char *language, const char *s, size_t n, struct dg_spelt_hour *out)
 {
+    const enum dg_word_language of = dg_word_language_of(language);
     for (size_t k = 0; k < PATTERNS && n > 0; k++)
-        if ((!language || dg_language_same(language, patterns[k].code)) &&
+        if ((!language || patterns[k].language == of) &&
             read_pattern(&patterns[k], s, 0, n, out) == n)
             return true;
     return false;
@@ -191,15 +168,16 @@ bool dg_spelt_hour_read(const char *language, const char *s, size_t n, struct dg
 bool dg_spelt_hour_write(
     const char *language, const struct dg_spelt_hour *hour, struct dg_buffer *out)
 {
-    const struct language *l = language_of(language);
-    for (size_t k = 0; k < PATTERNS && l; k++) {
+    const enum dg_word_language of = dg_word_language_of(language);
+    for (size_t k = 0; k < PATTERNS; k++) {
         const struct pattern *p = &patterns[k];
-        if (strcmp(p->code, l->code) != 0 || p->quarters != hour->quarters)
+        if (p->language != of || p->quarters != hour->quarters)
             continue;
         const unsigned named = p->next ? hour->hour % HOURS + 1 : hour->hour;
         /* "une heure et demie", not "une heures" */
         const struct pattern *const written = named == 1 && !p->before[0] ? p + 1 : p;
-        dg_buffer_addf(out, "%s%s%s", written->before, l->hours[named - 1], written->after);
+        dg_buffer_addf(
+            out, "%s%s%s", written->before, languages[of].hours[named - 1], written->after);
         return true;
     }
     return false;

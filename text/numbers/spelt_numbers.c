@@ -1,7 +1,7 @@
 #include "text/numbers/spelt_numbers.h"
 
-#include "text/language_code.h"
 #include "text/scan.h"
+#include "text/word_language.h"
 #include "text/words.h"
 
 #include <ctype.h>
@@ -146,28 +146,26 @@ static size_t read_french(const struct words *w, size_t at, unsigned *value, boo
 }
 
 static const struct language {
-    const char *code;
     reader *read;
     /* parts of words ("=": words) with which numbers mean more or less than they say; words after
      * an hour */
     const char *others[7], *hours[3];
     /* a number before a word that the other language may count in weeks: "quinze jours" */
     const char *days[2];
-} languages[] = {
-    {"en", read_english, {"hundred", "thousand", "million", "billion", "dozen"}, {"hours"},
+} languages[DG_WORD_LANGUAGES] = {
+    [DG_ENGLISH] = {read_english, {"hundred", "thousand", "million", "billion", "dozen"}, {"hours"},
         {"fourteen", "days"}},
-    {"de", read_german, {"hundert", "tausend", "million", "milliard", "dutzend", "=halb"}, {"Uhr"},
-        {"vierzehn", "Tage"}},
-    {"fr", read_french, {"=cent", "=cents", "=mille", "million", "milliard", "douzaine"},
+    [DG_GERMAN] = {read_german, {"hundert", "tausend", "million", "milliard", "dutzend", "=halb"},
+        {"Uhr"}, {"vierzehn", "Tage"}},
+    [DG_FRENCH] = {read_french, {"=cent", "=cents", "=mille", "million", "milliard", "douzaine"},
         {"heure", "heures"}, {"quinze", "jours"}},
 };
 
+/* NULL: none of these. */
 static const struct language *language_of(const char *code)
 {
-    for (size_t i = 0; code && i < sizeof languages / sizeof *languages; i++)
-        if (dg_language_same(code, languages[i].code))
-            return &languages[i];
-    return NULL;
+    const enum dg_word_language of = dg_word_language_of(code);
+    return of < DG_WORD_LANGUAGES ? &languages[of] : NULL;
 }
 
 /* False: the text has too many words. */
@@ -333,7 +331,7 @@ size_t dg_spelt_number_end(const char *s, size_t at, size_t end)
     struct words w;
     if (!read_start(s + at, n, &w))
         return at;
-    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
+    for (size_t i = 0; i < DG_WORD_LANGUAGES; i++) {
         unsigned value;
         const size_t to = read_first(&languages[i], &w, s + at, n, &value),
                      after = n - to < AFTER ? n - to : AFTER;
@@ -349,13 +347,13 @@ size_t dg_spelt_number_end(const char *s, size_t at, size_t end)
 
 unsigned dg_spelt_number_value(const char *language, const char *s, size_t n)
 {
+    const struct language *of = language_of(language);
     struct words w;
     if (!read_start(s, n, &w))
         return 0;
-    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
+    for (size_t i = 0; i < DG_WORD_LANGUAGES; i++) {
         unsigned value;
-        if ((!language || dg_language_same(language, languages[i].code)) &&
-            read_first(&languages[i], &w, s, n, &value) == n)
+        if ((!language || of == &languages[i]) && read_first(&languages[i], &w, s, n, &value) == n)
             return value;
     }
     return 0;

@@ -1,8 +1,8 @@
 #include "text/protected/salutation.h"
 
-#include "text/language_code.h"
 #include "text/scan.h"
 #include "text/protected/title.h"
+#include "text/word_language.h"
 
 #include <string.h>
 
@@ -11,44 +11,45 @@ enum meaning { OPENING, MAN, WOMAN, CLOSING, FAMILIAR };
 /* A formula; a name follows those for a man and a woman. The first one of a language and a meaning
  * is the one that is written. */
 static const struct formula {
-    const char *code, *words;
+    enum dg_word_language language;
+    const char *words;
     enum meaning meaning;
 } formulas[] = {
-    {"en", "Dear Sir or Madam", OPENING},
-    {"en", "Dear Sir/Madam", OPENING},
-    {"en", "Dear Madam or Sir", OPENING},
-    {"en", "Dear Mr. ", MAN},
-    {"en", "Dear Mr ", MAN},
-    {"en", "Dear Ms. ", WOMAN},
-    {"en", "Dear Ms ", WOMAN},
-    {"en", "Dear Mrs. ", WOMAN},
-    {"en", "Dear Mrs ", WOMAN},
-    {"en", "Dear Miss ", WOMAN},
-    {"en", "Kind regards", CLOSING},
-    {"en", "Best regards", CLOSING},
-    {"en", "Yours sincerely", CLOSING},
-    {"en", "Yours faithfully", CLOSING},
-    {"en", "Best wishes", FAMILIAR},
-    {"de", "Sehr geehrte Damen und Herren", OPENING},
-    {"de", "Sehr geehrter Herr ", MAN},
-    {"de", "Lieber Herr ", MAN},
-    {"de", "Sehr geehrte Frau ", WOMAN},
-    {"de", "Liebe Frau ", WOMAN},
-    {"de", "Mit freundlichen Grüßen", CLOSING},
-    {"de", "Mit freundlichem Gruß", CLOSING},
-    {"de", "Mit besten Grüßen", CLOSING},
-    {"de", "Freundliche Grüße", CLOSING},
-    {"de", "Viele Grüße", FAMILIAR},
-    {"de", "Liebe Grüße", FAMILIAR},
-    {"de", "Herzliche Grüße", FAMILIAR},
-    {"fr", "Madame, Monsieur", OPENING},
-    {"fr", "Cher Monsieur ", MAN},
-    {"fr", "Cher M. ", MAN},
-    {"fr", "Chère Madame ", WOMAN},
-    {"fr", "Chère Mme ", WOMAN},
-    {"fr", "Cordialement", CLOSING},
-    {"fr", "Bien cordialement", CLOSING},
-    {"fr", "Amicalement", FAMILIAR},
+    {DG_ENGLISH, "Dear Sir or Madam", OPENING},
+    {DG_ENGLISH, "Dear Sir/Madam", OPENING},
+    {DG_ENGLISH, "Dear Madam or Sir", OPENING},
+    {DG_ENGLISH, "Dear Mr. ", MAN},
+    {DG_ENGLISH, "Dear Mr ", MAN},
+    {DG_ENGLISH, "Dear Ms. ", WOMAN},
+    {DG_ENGLISH, "Dear Ms ", WOMAN},
+    {DG_ENGLISH, "Dear Mrs. ", WOMAN},
+    {DG_ENGLISH, "Dear Mrs ", WOMAN},
+    {DG_ENGLISH, "Dear Miss ", WOMAN},
+    {DG_ENGLISH, "Kind regards", CLOSING},
+    {DG_ENGLISH, "Best regards", CLOSING},
+    {DG_ENGLISH, "Yours sincerely", CLOSING},
+    {DG_ENGLISH, "Yours faithfully", CLOSING},
+    {DG_ENGLISH, "Best wishes", FAMILIAR},
+    {DG_GERMAN, "Sehr geehrte Damen und Herren", OPENING},
+    {DG_GERMAN, "Sehr geehrter Herr ", MAN},
+    {DG_GERMAN, "Lieber Herr ", MAN},
+    {DG_GERMAN, "Sehr geehrte Frau ", WOMAN},
+    {DG_GERMAN, "Liebe Frau ", WOMAN},
+    {DG_GERMAN, "Mit freundlichen Grüßen", CLOSING},
+    {DG_GERMAN, "Mit freundlichem Gruß", CLOSING},
+    {DG_GERMAN, "Mit besten Grüßen", CLOSING},
+    {DG_GERMAN, "Freundliche Grüße", CLOSING},
+    {DG_GERMAN, "Viele Grüße", FAMILIAR},
+    {DG_GERMAN, "Liebe Grüße", FAMILIAR},
+    {DG_GERMAN, "Herzliche Grüße", FAMILIAR},
+    {DG_FRENCH, "Madame, Monsieur", OPENING},
+    {DG_FRENCH, "Cher Monsieur ", MAN},
+    {DG_FRENCH, "Cher M. ", MAN},
+    {DG_FRENCH, "Chère Madame ", WOMAN},
+    {DG_FRENCH, "Chère Mme ", WOMAN},
+    {DG_FRENCH, "Cordialement", CLOSING},
+    {DG_FRENCH, "Bien cordialement", CLOSING},
+    {DG_FRENCH, "Amicalement", FAMILIAR},
 };
 
 enum { FORMULAS = sizeof formulas / sizeof *formulas };
@@ -97,9 +98,10 @@ static size_t read_formula(const struct formula *f, const char *s, size_t at, si
 static const struct formula *find(
     const char *language, const char *s, size_t at, size_t end, size_t *to)
 {
+    const enum dg_word_language of = dg_word_language_of(language);
     for (size_t k = 0; k < FORMULAS && at < end; k++) {
         const struct formula *f = &formulas[k];
-        if (f->words[0] != s[at] || (language && !dg_language_same(language, f->code)))
+        if (f->words[0] != s[at] || (language && f->language != of))
             continue;
         *to = read_formula(f, s, at, end);
         if (*to == at)
@@ -130,10 +132,11 @@ bool dg_salutation_write(
 {
     size_t end;
     const struct formula *f = find(from, s, 0, n, &end);
-    for (size_t k = 0; k < FORMULAS && f && end == n && to; k++) {
+    const enum dg_word_language of_to = dg_word_language_of(to);
+    for (size_t k = 0; k < FORMULAS && f && end == n; k++) {
         const struct formula *g = &formulas[k];
         const size_t name = strlen(f->words);
-        if (g->meaning != f->meaning || !dg_language_same(to, g->code))
+        if (g->meaning != f->meaning || g->language != of_to)
             continue;
         dg_buffer_adds(out, g->words);
         dg_buffer_add(out, s + name, n - name); /* the name, the comma */

@@ -1,6 +1,5 @@
 #include "text/protected/title.h"
 
-#include "text/language_code.h"
 #include "text/scan.h"
 
 #include <ctype.h>
@@ -8,33 +7,34 @@
 #include <strings.h>
 
 struct title_word {
-    const char *word, *language;
+    const char *word;
+    enum dg_word_language language;
     bool female, is_word;
 };
 
 /* A title with a point comes before the one without. The first one of a language and a sex is the
  * one that is written. */
 static const struct title_word titles[] = {
-    {"Mr.", "en", false, false},
-    {"Mr", "en", false, false},
-    {"Ms.", "en", true, false},
-    {"Ms", "en", true, false},
-    {"Mrs.", "en", true, false},
-    {"Mrs", "en", true, false},
-    {"Miss", "en", true, false},
-    {"wife", "en", true, true},
-    {"woman", "en", true, true},
-    {"Herr", "de", false, false},
-    {"Herrn", "de", false, false},
-    {"Frau", "de", true, false},
-    {"M.", "fr", false, false},
-    {"Monsieur", "fr", false, false},
-    {"Mme", "fr", true, false},
-    {"Mme.", "fr", true, false},
-    {"Madame", "fr", true, false},
-    {"Mlle", "fr", true, false},
-    {"Mademoiselle", "fr", true, false},
-    {"femme", "fr", true, true},
+    {"Mr.", DG_ENGLISH, false, false},
+    {"Mr", DG_ENGLISH, false, false},
+    {"Ms.", DG_ENGLISH, true, false},
+    {"Ms", DG_ENGLISH, true, false},
+    {"Mrs.", DG_ENGLISH, true, false},
+    {"Mrs", DG_ENGLISH, true, false},
+    {"Miss", DG_ENGLISH, true, false},
+    {"wife", DG_ENGLISH, true, true},
+    {"woman", DG_ENGLISH, true, true},
+    {"Herr", DG_GERMAN, false, false},
+    {"Herrn", DG_GERMAN, false, false},
+    {"Frau", DG_GERMAN, true, false},
+    {"M.", DG_FRENCH, false, false},
+    {"Monsieur", DG_FRENCH, false, false},
+    {"Mme", DG_FRENCH, true, false},
+    {"Mme.", DG_FRENCH, true, false},
+    {"Madame", DG_FRENCH, true, false},
+    {"Mlle", DG_FRENCH, true, false},
+    {"Mademoiselle", DG_FRENCH, true, false},
+    {"femme", DG_FRENCH, true, true},
 };
 
 enum { TITLES = sizeof titles / sizeof *titles };
@@ -148,7 +148,7 @@ static bool read_title(const char *s, size_t n, size_t at, struct dg_title *out)
             .female = titles[k].female,
             .language = titles[k].language,
             .is_word = titles[k].is_word,
-            .is_noun = strcmp(titles[k].language, "de") == 0 && is_noun(s, at)};
+            .is_noun = titles[k].language == DG_GERMAN && is_noun(s, at)};
         return out->name_end > name;
     }
     return false;
@@ -174,7 +174,7 @@ static bool is_title(const char *s, size_t n, bool *german)
     for (size_t k = 0; k < TITLES; k++)
         if (!titles[k].is_word && strlen(titles[k].word) == n &&
             memcmp(titles[k].word, s, n) == 0) {
-            *german = strcmp(titles[k].language, "de") == 0;
+            *german = titles[k].language == DG_GERMAN;
             return true;
         }
     for (size_t k = 0; k < DEGREES; k++)
@@ -254,11 +254,10 @@ size_t dg_title_name_end(const char *s, size_t at, size_t end)
     return is_genitive(s, at, to, end, german) ? at : to;
 }
 
-const char *dg_title_of(const char *language, bool female)
+const char *dg_title_of(enum dg_word_language language, bool female)
 {
-    for (size_t k = 0; k < TITLES && language; k++)
-        if (titles[k].female == female && !titles[k].is_word &&
-            dg_language_same(language, titles[k].language))
+    for (size_t k = 0; k < TITLES; k++)
+        if (titles[k].female == female && !titles[k].is_word && titles[k].language == language)
             return titles[k].word;
     return NULL;
 }

@@ -3,6 +3,8 @@
 #ifndef DG_TEXT_PROTECTED_TITLE_H
 #define DG_TEXT_PROTECTED_TITLE_H
 
+#include "text/word_language.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -12,8 +14,7 @@ struct dg_title {
     /* bytes of the first word of the name */
     size_t name, name_end;
     bool female;
-    /* the code of its language */
-    const char *language;
+    enum dg_word_language language;
     /* not a title but a word that a model may write for one, such as "wife" */
     bool is_word;
     /* a determiner says that it is a noun: "meine Frau Anna" */
@@ -32,7 +33,7 @@ size_t dg_title_name_end(const char *s, size_t at, size_t end);
  * there is none. */
 size_t dg_title_full_name_end(const char *s, size_t at, size_t end);
 
-/* The title of a woman or a man in a language; NULL: not known. */
-const char *dg_title_of(const char *language, bool female);
+/* The title of a woman or a man in a language; NULL: it is none of these. */
+const char *dg_title_of(enum dg_word_language language, bool female);
 
 #endif

@@ -126,10 +126,10 @@ static void write_hour(struct answer *a, struct dg_hour *x, int day, const struc
                dot = x->sign_end < a->side.n && a->side.s[x->sign_end] == '.';
     size_t end = x->sign_end;
     char written[32];
-    if (a->side.language == DG_HOURS_ENGLISH)
+    if (a->side.language == DG_ENGLISH)
         snprintf(written, sizeof written, "%d%s%.*s %c.m.", half, on_the_hour ? "" : ":", shown,
             minutes, day % DAY < HALF ? 'a' : 'p');
-    else if (a->side.language == DG_HOURS_FRENCH)
+    else if (a->side.language == DG_FRENCH)
         snprintf(
             written, sizeof written, "%d h%s%.*s", day, on_the_hour ? "" : " ", shown, minutes);
     else
@@ -137,7 +137,7 @@ static void write_hour(struct answer *a, struct dg_hour *x, int day, const struc
             written, sizeof written, "%d%s%.*s Uhr", day, on_the_hour ? "" : ":", shown, minutes);
     /* the last "." of "a.m.", unless it ends a German or French text; one after "am" ends a
      * sentence, and "a.m." needs no other */
-    if (dot && (a->side.language == DG_HOURS_ENGLISH || (dotted && end + 1 < a->side.n)))
+    if (dot && (a->side.language == DG_ENGLISH || (dotted && end + 1 < a->side.n)))
         end++;
     splice(a, x->begin, end, written, &x->end);
 }
@@ -147,7 +147,7 @@ static void write_hour(struct answer *a, struct dg_hour *x, int day, const struc
 static void correct(struct answer *a, struct dg_hour *x, int day)
 {
     char written[16];
-    const bool english = a->side.language == DG_HOURS_ENGLISH;
+    const bool english = a->side.language == DG_ENGLISH;
     const int half = day % HALF ? day % HALF : HALF;
     snprintf(written, sizeof written, "%d", english ? half : day);
     if (english) { /* "a.m.", "P.M." */
@@ -175,7 +175,7 @@ static void correct_unsigned(
 static void correct_hour(struct answer *a, const struct dg_hours_text *sentence, struct dg_hour *x)
 {
     struct dg_hour h;
-    const bool english = a->side.language == DG_HOURS_ENGLISH;
+    const bool english = a->side.language == DG_ENGLISH;
     if (x->kind == DG_HOUR_UNSIGNED || x->kind == DG_HOUR_BROKEN)
         correct_unsigned(a, sentence, x);
     else if (!english && x->clock != DG_CLOCK_DAY)
@@ -193,16 +193,16 @@ static void correct_hour(struct answer *a, const struct dg_hours_text *sentence,
 /* True if the hours may be those of a half of the day that a word says: "um 8 Uhr abends". */
 static bool has_daytime(const struct dg_hours_text *t)
 {
-    return t->language != DG_HOURS_ENGLISH && dg_clock_has_daytime(t->s, t->n);
+    return t->language != DG_ENGLISH && dg_clock_has_daytime(t->s, t->n);
 }
 
 void dg_draft_write_hours(struct dg_draft *d)
 {
-    struct dg_hours_text sentence = {.s = d->sentence, .n = strlen(d->sentence)};
-    struct answer a = {.draft = d};
+    const struct dg_hours_text sentence = {
+        .s = d->sentence, .n = strlen(d->sentence), .language = dg_word_language_of(d->from)};
+    struct answer a = {.draft = d, .side.language = dg_word_language_of(d->to)};
     struct dg_hour x;
-    if (!dg_hours_find_language(d->from, &sentence.language) ||
-        !dg_hours_find_language(d->to, &a.side.language))
+    if (sentence.language == DG_WORD_LANGUAGES || a.side.language == DG_WORD_LANGUAGES)
         return;
     dg_draft_find_terms(d);
     for (size_t at = 0;; at = x.end) {
@@ -212,8 +212,8 @@ void dg_draft_write_hours(struct dg_draft *d)
             return;
         if (dg_draft_has_term(d, x.begin, x.sign_end))
             continue;
-        const bool copied = a.side.language != DG_HOURS_ENGLISH && x.kind == DG_HOUR_SIGNED &&
-                            x.clock != DG_CLOCK_DAY;
+        const bool copied =
+            a.side.language != DG_ENGLISH && x.kind == DG_HOUR_SIGNED && x.clock != DG_CLOCK_DAY;
         if (copied && x.day >= 0 && has_hour(&sentence, &x))
             write_hour(&a, &x, x.day, &x);
         else if (!has_daytime(&sentence) && !has_daytime(&a.side))

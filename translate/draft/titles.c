@@ -1,6 +1,5 @@
 #include "translate/draft/draft.h"
 
-#include "text/language_code.h"
 #include "text/scan.h"
 #include "text/protected/title.h"
 
@@ -10,11 +9,12 @@
  * those of a man and a woman. */
 static bool find_meant(const struct dg_draft *d, const char *name, size_t n, bool *female)
 {
+    const enum dg_word_language from = dg_word_language_of(d->from);
     const size_t len = strlen(d->sentence);
     bool found = false;
     struct dg_title t;
     for (size_t at = 0; dg_title_next(d->sentence, len, at, &t); at = t.end) {
-        if (t.is_word || !dg_language_same(t.language, d->from) || t.name_end - t.name != n ||
+        if (t.is_word || t.language != from || t.name_end - t.name != n ||
             memcmp(d->sentence + t.name, name, n) != 0)
             continue;
         if (t.is_noun || (found && *female != t.female))
@@ -58,14 +58,15 @@ static void fit_adjective(struct dg_draft *d, size_t *at, bool female)
 static bool is_wrong(const struct dg_draft *d, const struct dg_title *t, bool female)
 {
     return t->is_word || t->female != female ||
-           (!dg_language_same(t->language, d->to) &&
-               !(dg_language_same(t->language, "en") && dg_language_same(d->from, "en")));
+           (t->language != dg_word_language_of(d->to) &&
+               !(t->language == DG_ENGLISH && dg_word_language_of(d->from) == DG_ENGLISH));
 }
 
 void dg_draft_write_titles(struct dg_draft *d)
 {
+    const enum dg_word_language to = dg_word_language_of(d->to);
     struct dg_title t;
-    if (d->text.len == 0 || !dg_title_of(d->from, true) || !dg_title_of(d->to, true) ||
+    if (d->text.len == 0 || to == DG_WORD_LANGUAGES ||
         !dg_title_next(d->sentence, strlen(d->sentence), 0, &t))
         return;
     dg_draft_find_terms(d);
@@ -76,7 +77,7 @@ void dg_draft_write_titles(struct dg_draft *d)
             !find_meant(d, d->text.data + t.name, t.name_end - t.name, &female) ||
             !is_wrong(d, &t, female))
             continue;
-        const char *const written = dg_title_of(d->to, female);
+        const char *const written = dg_title_of(to, female);
         const size_t len = t.end - t.begin;
         fit_adjective(d, &t.begin, female);
         dg_draft_splice(d, t.begin, t.begin + len, written, strlen(written));
