@@ -27,34 +27,16 @@ int dg_part_frame(struct dg_job *j, struct dg_part *p, struct dg_error *err)
     return 0;
 }
 
-/* Replace *s[*n] (malloc'd), which is in capitals, by ordinary words. */
-static int read_capitals(struct dg_job *j, char **s, size_t *n, struct dg_error *err)
+/* Put the words in place of *s[*n] (malloc'd), unless rc says that they failed. */
+static int take_words(struct dg_buffer *words, int rc, char **s, size_t *n, struct dg_error *err)
 {
-    struct dg_buffer words;
-    dg_buffer_init(&words);
-    int rc = dg_capitals_read(j->t->source, j->from, dg_job_glossary(j), *s, *n, &words, err);
-    if (!rc && words.failed)
+    if (!rc && words->failed)
         rc = DG_JOB_NO_MEMORY(err);
     if (!rc) {
         free(*s);
-        *s = dg_buffer_take(&words, n);
+        *s = dg_buffer_take(words, n);
     }
-    dg_buffer_deinit(&words);
-    return rc;
-}
-
-/* Replace *s[*n] (malloc'd) by treebank words: punctuation and the like set apart by a blank. */
-static int read_treebank_words(char **s, size_t *n, struct dg_error *err)
-{
-    struct dg_buffer words;
-    dg_buffer_init(&words);
-    dg_treebank_words(*s, *n, &words);
-    int rc = words.failed ? DG_JOB_NO_MEMORY(err) : 0;
-    if (!rc) {
-        free(*s);
-        *s = dg_buffer_take(&words, n);
-    }
-    dg_buffer_deinit(&words);
+    dg_buffer_deinit(words);
     return rc;
 }
 
@@ -89,14 +71,19 @@ int dg_part_tokenize(struct dg_job *j, const struct dg_tokenizer *tokenizer, con
 {
     char *nfc = NULL;
     struct dg_token *tokens = NULL;
+    struct dg_buffer words = {0};
     size_t nfc_len, count;
     int rc = dg_utf8_nfc(s, n, &nfc, &nfc_len, err);
     if (!rc)
         read_hyphens(nfc, &nfc_len);
-    if (!rc && p->capitals)
-        rc = read_capitals(j, &nfc, &nfc_len, err);
-    if (!rc && p->treebank_words && nfc_len)
-        rc = read_treebank_words(&nfc, &nfc_len, err);
+    if (!rc && p->capitals) {
+        rc = dg_capitals_read(j->t->source, j->from, dg_job_glossary(j), nfc, nfc_len, &words, err);
+        rc = take_words(&words, rc, &nfc, &nfc_len, err);
+    }
+    if (!rc && p->treebank_words && nfc_len) {
+        dg_treebank_words(nfc, nfc_len, &words);
+        rc = take_words(&words, 0, &nfc, &nfc_len, err);
+    }
     if (rc || (rc = encode_pieces(tokenizer, p, nfc, nfc_len, &tokens, &count, err)))
         goto out;
     p->text = dg_arena_strndup(&j->arena, nfc, nfc_len);
