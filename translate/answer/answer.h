@@ -1,5 +1,5 @@
 /* From the engine's answers to text: finish.c (the whole text, or a sentence of it), part_answer.c
- * (a sentence), unknown.c (its unknown tokens), part_words.c (warnings about its words),
+ * (a sentence), decode.c (the text of its tokens), part_words.c (warnings about its words),
  * align_words.c. One thread at a time per job. */
 #ifndef DG_TRANSLATE_ANSWER_ANSWER_H
 #define DG_TRANSLATE_ANSWER_ANSWER_H
@@ -34,19 +34,11 @@ const struct dg_token *dg_part_source_of(const struct dg_part *p, uint32_t at);
 /* Remember where token i of the best answer ends, for its alignment. */
 void dg_part_note_end(struct dg_part *p, const struct dg_part_hyp *h, uint32_t i, size_t end);
 
-/* A decoded answer: text[len], and the bytes that each of its n tokens takes there. */
-struct dg_decoded {
-    char *text;
-    size_t len;
-    /* [n] */
-    const struct dg_token *spans;
-    uint32_t n;
-};
-/* Append decoded text with each unknown token replaced by text of the source; an unknown token that
- * nothing in the source corresponds to is left out: "⁇" is never shown. True if any came from the
- * source or was left out. */
-bool dg_part_fill_unknown(const struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
-    const struct dg_decoded *d, struct dg_buffer *out);
+/* Append the text of an answer's tokens, each unknown token replaced by text of the source; one
+ * that nothing in the source corresponds to is left out: "⁇" is never shown. *unknown: any came
+ * from the source or was left out. */
+int dg_part_decode(const struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
+    struct dg_buffer *out, bool *unknown, struct dg_error *err);
 
 /* Warnings that concern the words of a sentence: tags and protected spans are none of them. */
 

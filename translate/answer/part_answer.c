@@ -8,7 +8,6 @@
 #include "translate/answer/answer.h"
 #include "translate/encode/known.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Set the flags that depend on the best answer's text before its marks are put back. */
@@ -19,24 +18,6 @@ static void check_draft(const struct dg_job *j, struct dg_part *p, const struct 
     /* A tree has no text of the source, so it is not compared with it. */
     if (!j->trees && dg_part_has_copied(j, p, d))
         p->flags |= DG_FLAG_WORD_COPIED;
-}
-
-/* Decode an answer, with unknown tokens replaced. Returns the flags that it gets. */
-static int decode(struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
-    struct dg_buffer *out, unsigned *flags, struct dg_error *err)
-{
-    const int32_t eos = dg_model_config(j->t->model)->eos;
-    const uint32_t n = h->n && h->ids[h->n - 1] == eos ? h->n - 1 : h->n;
-    struct dg_token *spans = malloc((n ? n : 1) * sizeof *spans);
-    struct dg_decoded d = {.spans = spans, .n = n};
-    if (!spans)
-        return DG_JOB_NO_MEMORY(err);
-    const int rc = dg_tokenizer_decode(j->t->target, h->ids, n, &d.text, &d.len, spans, err);
-    if (!rc && dg_part_fill_unknown(j, p, h, &d, out))
-        *flags |= DG_FLAG_UNK_COPIED;
-    free(d.text);
-    free(spans);
-    return rc;
 }
 
 /* Correct what the sentence tells for certain. */
@@ -55,16 +36,16 @@ static int make_draft(struct dg_job *j, struct dg_part *p, const struct dg_part_
     struct dg_draft *d, struct dg_error *err)
 {
     const struct dg_prefix *prefix = dg_part_prefix(j, p);
-    unsigned flags = 0;
+    bool unknown = false, stray = false;
     *d = (struct dg_draft){.sentence = p->text, .from = j->from, .to = j->to, .wanted = &p->wanted};
     dg_buffer_adds(&d->text, ""); /* even an empty answer has bytes */
-    int rc = decode(j, p, h, &d->text, &flags, err);
+    int rc = dg_part_decode(j, p, h, &d->text, &unknown, err);
     if (h == p->hyps && p->ends) {
         d->ends = p->ends;
         d->n_ends = p->n_ends;
     }
-    if (!rc && !d->text.failed && dg_draft_drop_stray(d, prefix->text))
-        flags |= DG_FLAG_CHARACTER_LOST;
+    if (!rc && !d->text.failed)
+        stray = dg_draft_drop_stray(d, prefix->text);
     if (!rc && !d->text.failed && p->capitals)
         rc = dg_draft_write_capitals(d, err);
     if (!rc && !d->text.failed && !j->trees && !prefix->len)
@@ -77,7 +58,7 @@ static int make_draft(struct dg_job *j, struct dg_part *p, const struct dg_part_
         return rc;
     dg_draft_find_terms(d);
     if (h == p->hyps) {
-        p->flags |= flags;
+        p->flags |= (unknown ? DG_FLAG_UNK_COPIED : 0) | (stray ? DG_FLAG_CHARACTER_LOST : 0);
         check_draft(j, p, d);
     }
     return 0;

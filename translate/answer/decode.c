@@ -1,7 +1,8 @@
-/* Unknown tokens of an answer are replaced by text of the source, or of the prefix. One thread at a
- * time per job. */
+/* An answer's tokens as text. Unknown ones are replaced by text of the source, or of the prefix. */
 #include "base/buffer.h"
 #include "translate/answer/answer.h"
+
+#include <stdlib.h>
 
 static bool is_blank(char c)
 {
@@ -55,8 +56,18 @@ void dg_part_note_end(struct dg_part *p, const struct dg_part_hyp *h, uint32_t i
     }
 }
 
-bool dg_part_fill_unknown(const struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
-    const struct dg_decoded *d, struct dg_buffer *out)
+/* A decoded answer: text[len], and the bytes that each of its n tokens takes there. */
+struct decoded {
+    char *text;
+    size_t len;
+    /* [n] */
+    struct dg_token *spans;
+    uint32_t n;
+};
+
+/* Append the text with unknown tokens replaced. True if one was not the prefix's own. */
+static bool fill_unknown(const struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
+    const struct decoded *d, struct dg_buffer *out)
 {
     const char *text = d->text;
     const size_t len = d->len;
@@ -100,4 +111,19 @@ bool dg_part_fill_unknown(const struct dg_job *j, struct dg_part *p, const struc
     }
     dg_buffer_add(out, text + at, len - at);
     return any;
+}
+
+int dg_part_decode(const struct dg_job *j, struct dg_part *p, const struct dg_part_hyp *h,
+    struct dg_buffer *out, bool *unknown, struct dg_error *err)
+{
+    const int32_t eos = dg_model_config(j->t->model)->eos;
+    struct decoded d = {.n = h->n && h->ids[h->n - 1] == eos ? h->n - 1 : h->n};
+    d.spans = malloc((d.n ? d.n : 1) * sizeof *d.spans);
+    if (!d.spans)
+        return DG_JOB_NO_MEMORY(err);
+    const int rc = dg_tokenizer_decode(j->t->target, h->ids, d.n, &d.text, &d.len, d.spans, err);
+    *unknown = !rc && fill_unknown(j, p, h, &d, out);
+    free(d.text);
+    free(d.spans);
+    return rc;
 }
