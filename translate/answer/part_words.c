@@ -91,7 +91,7 @@ bool dg_part_has_lost(const struct dg_job *j, const struct dg_part *p, const cha
     size_t found = 0;
     if (p->wanted.n && p->shown.text)
         found =
-            dg_glossary_find(dg_job_glossary(j), p->shown.text, p->shown.len, terms, DG_MAX_TERMS);
+            dg_glossary_find(j->options.glossary, p->shown.text, p->shown.len, terms, DG_MAX_TERMS);
     dg_buffer_init(&own);
     dg_buffer_add(&own, j->text + p->begin, p->end - p->begin);
     for (size_t i = 0; i < found && !own.failed; i++) {

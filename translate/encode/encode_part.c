@@ -77,7 +77,8 @@ int dg_part_tokenize(struct dg_job *j, const struct dg_tokenizer *tokenizer, con
     if (!rc)
         read_hyphens(nfc, &nfc_len);
     if (!rc && p->capitals) {
-        rc = dg_capitals_read(j->t->source, j->from, dg_job_glossary(j), nfc, nfc_len, &words, err);
+        rc =
+            dg_capitals_read(j->t->source, j->from, j->options.glossary, nfc, nfc_len, &words, err);
         rc = take_words(&words, rc, &nfc, &nfc_len, err);
     }
     if (!rc && p->treebank_words && nfc_len) {

@@ -50,7 +50,7 @@ static int show(struct dg_job *j, struct dg_part *p, struct dg_error *err)
 {
     const struct dg_stand_ins *names = &j->t->stand_ins;
     const bool named = (names->n_reserved || names->spelt) && dg_job_answer_is_free(j);
-    int rc = dg_foreign_terms_leave(dg_job_glossary(j), j->t->alphabet, &j->arena, &p->shown, err);
+    int rc = dg_foreign_terms_leave(j->options.glossary, j->t->alphabet, &j->arena, &p->shown, err);
     if (!rc)
         rc = dg_stand_in_put(
             named ? names : NULL, j->from, j->to, j->t->alphabet, &j->arena, &p->shown, err);

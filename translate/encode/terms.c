@@ -225,7 +225,7 @@ int dg_part_find_terms(struct dg_job *j, struct dg_part *p, struct dg_error *err
     /* More than the engine takes, to know that some were left out. */
     struct dg_glossary_match found[DG_MAX_TERMS + 1];
     size_t n = 0;
-    const struct dg_glossary *glossary = dg_job_glossary(j);
+    const struct dg_glossary *glossary = j->options.glossary;
     if (!glossary)
         return 0;
     const size_t all =

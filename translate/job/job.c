@@ -33,8 +33,6 @@ int dg_job_new(const struct dg_translator *t, const char *text, size_t n,
     j->options = *o;
     if (o->prefix && !o->prefix[0])
         j->options.prefix = NULL;
-    if (o->glossary)
-        dg_glossary_ref(o->glossary);
     if (!j->options.max_source)
         j->options.max_source = DG_DEFAULT_MAX_SOURCE;
     if (j->options.max_source > dg_model_max_positions(t->model))
@@ -47,6 +45,8 @@ int dg_job_new(const struct dg_translator *t, const char *text, size_t n,
     const char *lead = dg_bundle_target_tag(t->bundle, j->to);
     j->lead = lead ? dg_tokenizer_id(t->target, lead) : -1;
     j->trees = dg_bundle_answers_trees(t->bundle);
+    const bool has_terms = !j->trees && !j->options.prefix && !(o->search.sampling.temperature > 0);
+    j->options.glossary = has_terms && o->glossary ? dg_glossary_ref(o->glossary) : NULL;
     if (j->trees) {
         /* Rows of XX are no loops, and the words of a tree are not aligned with the source's. */
         j->options.keep_loops = true;
@@ -119,13 +119,6 @@ uint32_t dg_part_limit(const struct dg_job *j, const struct dg_part *p)
                    usual = dg_config_output_limit(dg_model_config(j->t->model), p->n_ids,
                        p->terms ? dg_terms_pieces(p->terms) : 0);
     return j->options.search.max_len || usual > most ? most : usual;
-}
-
-const struct dg_glossary *dg_job_glossary(const struct dg_job *j)
-{
-    const bool usable =
-        !j->trees && !j->options.prefix && !(j->options.search.sampling.temperature > 0);
-    return usable ? j->options.glossary : NULL;
 }
 
 const struct dg_prefix *dg_part_prefix(const struct dg_job *j, const struct dg_part *p)

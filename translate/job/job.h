@@ -87,6 +87,7 @@ struct dg_part {
 struct dg_job {
     const struct dg_translator *t;
     struct dg_arena arena;
+    /* of the request, with defaults; the glossary is NULL where answers need have no terms */
     struct dg_translate_options options;
     /* tokens in front of the source that name the target and the source language, or NULL */
     const char *tag, *source_tag;
@@ -140,8 +141,6 @@ struct dg_part *dg_part_new(struct dg_job *j, size_t begin, size_t end, struct d
  * of p unless the request gives a limit. */
 uint32_t dg_job_most_tokens(const struct dg_job *j);
 uint32_t dg_part_limit(const struct dg_job *j, const struct dg_part *p);
-/* The glossary whose terms answers must have; NULL: none. */
-const struct dg_glossary *dg_job_glossary(const struct dg_job *j);
 /* The required beginning of p's answer; empty except for the first sentence and for
  * alternatives. */
 const struct dg_prefix *dg_part_prefix(const struct dg_job *j, const struct dg_part *p);
