@@ -151,6 +151,7 @@ static struct dg_span without_ends(
 int dg_part_of_document(struct dg_job *j, struct dg_part *p, const struct dg_document *d,
     const struct dg_unit *u, struct dg_span at, struct dg_error *err)
 {
+    struct dg_shown *shown = &p->shown;
     /* The answer to a plain text begins with the user's prefix, not with an emoji. */
     if (dg_job_answer_is_free(j) || j->options.format != DG_FORMAT_TEXT)
         at = without_ends(d, u, at);
@@ -159,32 +160,30 @@ int dg_part_of_document(struct dg_job *j, struct dg_part *p, const struct dg_doc
     /* A part of a value cannot have quotation marks of its own: the value is a part around it. */
     p->encoding =
         u->encoding == DG_ENCODING_YAML_UNQUOTED && !whole ? DG_ENCODING_PLAIN : u->encoding;
-    p->shown.len = at.end - at.begin;
-    p->shown.text = dg_arena_strndup(&j->arena, d->text.data + at.begin, p->shown.len);
-    if (rc || !p->shown.text)
+    shown->len = at.end - at.begin;
+    shown->text = dg_arena_strndup(&j->arena, d->text.data + at.begin, shown->len);
+    if (rc || !shown->text)
         return rc ? rc : DG_JOB_NO_MEMORY(err);
     /* Unpaired marks at either end stay in the gaps between sentences. */
     p->begin = dg_document_source(d, u, at.begin, true);
-    while (
-        p->shown.n_marks && p->shown.marks[0].at == 0 && p->shown.marks[0].kind == DG_MARK_POINT) {
-        p->shown.marks++;
-        p->shown.n_marks--;
+    while (shown->n_marks && shown->marks[0].at == 0 && shown->marks[0].kind == DG_MARK_POINT) {
+        shown->marks++;
+        shown->n_marks--;
     }
-    if (p->shown.n_marks && p->shown.marks[0].at == 0)
-        p->begin = p->shown.marks[0].begin;
+    if (shown->n_marks && shown->marks[0].at == 0)
+        p->begin = shown->marks[0].begin;
     p->end = dg_document_source(d, u, at.end, false);
-    while (!p->tail && p->shown.n_marks &&
-           p->shown.marks[p->shown.n_marks - 1].at == p->shown.len &&
-           p->shown.marks[p->shown.n_marks - 1].kind == DG_MARK_POINT) {
-        p->shown.n_marks--;
-        if (p->shown.marks[p->shown.n_marks].label.end > 0)
-            p->tail = &p->shown.marks[p->shown.n_marks];
+    while (!p->tail && shown->n_marks && shown->marks[shown->n_marks - 1].at == shown->len &&
+           shown->marks[shown->n_marks - 1].kind == DG_MARK_POINT) {
+        shown->n_marks--;
+        if (shown->marks[shown->n_marks].label.end > 0)
+            p->tail = &shown->marks[shown->n_marks];
     }
     if (p->tail) {
         p->end = p->tail->end;
-    } else if (p->shown.n_marks) {
-        const struct dg_mark *last = &p->shown.marks[p->shown.n_marks - 1];
-        if (last->at + last->len == p->shown.len)
+    } else if (shown->n_marks) {
+        const struct dg_mark *last = &shown->marks[shown->n_marks - 1];
+        if (last->at + last->len == shown->len)
             p->end = last->end;
     }
     return 0;
