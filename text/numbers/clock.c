@@ -83,12 +83,6 @@ enum dg_clock dg_clock_read(
     return DG_CLOCK_NONE;
 }
 
-enum dg_clock dg_clock_of(const char *s, size_t n, size_t begin, size_t end)
-{
-    struct dg_clock_signs signs;
-    return dg_clock_read(s, n, begin, end, &signs);
-}
-
 bool dg_clock_same(int x, enum dg_clock of_x, int y, enum dg_clock of_y)
 {
     if (x > y)

@@ -32,9 +32,7 @@ struct dg_clock_signs {
 bool dg_clock_is_minutes(const char *s, size_t begin);
 
 /* What s[n] says of the number at s[begin, end) by the sign of an hour after it, or after its
- * minutes. */
-enum dg_clock dg_clock_of(const char *s, size_t n, size_t begin, size_t end);
-/* The same; *out: the minutes and the sign. */
+ * minutes. *out: the minutes and the sign. */
 enum dg_clock dg_clock_read(
     const char *s, size_t n, size_t begin, size_t end, struct dg_clock_signs *out);
 

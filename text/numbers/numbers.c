@@ -120,9 +120,10 @@ static bool is_year(const char *s, size_t len, size_t begin, size_t end, const s
  * after a comma say nothing. */
 static void read_clock(const char *s, size_t len, size_t begin, size_t end, struct digits *x)
 {
+    struct dg_clock_signs signs;
     if (begin > 1 && s[begin - 1] == ',' && s[begin - 2] >= '0' && s[begin - 2] <= '9')
         return;
-    x->clock = dg_clock_of(s, len, begin, end);
+    x->clock = dg_clock_read(s, len, begin, end, &signs);
     if (x->clock == DG_CLOCK_DAY && dg_clock_has_daytime(s, len))
         x->clock = DG_CLOCK_NONE;
     x->minutes = x->n == 2 && x->d[0] <= MINUTES && dg_clock_is_minutes(s, begin);
@@ -294,7 +295,7 @@ static bool is_noughts(const struct numbers *of, size_t i)
     return i < of->n && of->runs[i].n == THOUSANDS && without_noughts(of->runs[i]).n == 0;
 }
 
-/* True if the text has x before a word that may stand for noughts ("3 thousand", "1 million"), that
+/* True if the text has x before a word that may mean noughts ("3 thousand", "1 million"), that
  * is, without noughts after it. */
 static bool says_without_noughts(const struct numbers *text, struct digits x)
 {

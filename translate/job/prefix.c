@@ -12,7 +12,7 @@
 
 #define NO_MEMORY(err) dg_error_set(err, DG_ENOMEM, "no memory for a prefix")
 
-/* True if token `id` stands for its own letters: it is not special, unknown or a byte token. */
+/* True if token `id` is written by its own letters: it is not special, unknown or a byte token. */
 static bool is_plain(const struct dg_translator *t, int32_t id)
 {
     const struct dg_config *c = dg_model_config(t->model);

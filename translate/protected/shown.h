@@ -16,7 +16,7 @@ struct dg_shown {
     /* [n_marks] each mark's letters before a stand-in took their place, with character references
      * read; n 0: they name something, as telephone numbers do. NULL without marks */
     struct dg_mark_bytes *letters;
-    /* [n_stand_ins] words that stand for protected letters in `text`; NULL: none */
+    /* [n_stand_ins] words in place of protected letters in `text`; NULL: none */
     struct dg_stand_in *stand_ins;
     size_t n_stand_ins;
 };
