@@ -1,5 +1,6 @@
 #include "trainer/data/clean.h"
 
+#include "text/detect/cld2.h"
 #include "text/detect/langcheck.h"
 
 #include <setjmp.h>
@@ -140,8 +141,7 @@ static void test_language(void **state)
     assert_int_equal(pair(&c, en, fr), DG_DROP_LANGUAGE);
     assert_int_equal(pair(&c, de, en), DG_DROP_LANGUAGE);
     assert_int_equal(pair(&c, "Hallo Berlin", "Hello Berlin"), DG_KEEP); /* too short to tell */
-    assert_true(
-        dg_langcheck_knows("de") && dg_langcheck_knows("en-GB") && !dg_langcheck_knows("xx"));
+    assert_true(dg_cld2_knows("de") && dg_cld2_knows("en-GB") && !dg_cld2_knows("xx"));
     assert_false(dg_langcheck_wrong(en, strlen(en), "en-US"));
     assert_false(dg_langcheck_wrong(en, strlen(en), "xx"));
 }

@@ -186,7 +186,7 @@ static void test_two_codes(void **state)
             const char *const code = cases[i].codes[k], *const text = cases[i].text;
             const char *const many[] = {"en", "da", "de", code, "sv", "hr", "id", "es", "ar"};
             const size_t n = sizeof many / sizeof *many;
-            if (!dg_langcheck_knows(code) || dg_langcheck_wrong(text, strlen(text), code) ||
+            if (!dg_cld2_knows(code) || dg_langcheck_wrong(text, strlen(text), code) ||
                 dg_detect_contradicts(code, text, strlen(text)))
                 fail_msg("a text in %s is called another language", code);
             const struct dg_detected d = detect(many, n, text);

@@ -8,11 +8,6 @@ enum {
     MIN_PERCENT = 80,
 };
 
-bool dg_langcheck_knows(const char *lang)
-{
-    return dg_cld2_knows(lang);
-}
-
 bool dg_langcheck_wrong(const char *text, size_t n, const char *lang)
 {
     struct dg_cld2_result r;

@@ -7,12 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* True if the detector knows this language (ISO 639-1 code, "zh-Hant" and the like by their first
- * part). */
-bool dg_langcheck_knows(const char *lang);
-
-/* True if text[n], valid UTF-8, is certainly not in `lang`. Never true for a language that the
- * detector does not know. */
+/* True if text[n], valid UTF-8, is certainly not in `lang`. Never true for a language that CLD2
+ * does not know (cld2.h). */
 bool dg_langcheck_wrong(const char *text, size_t n, const char *lang);
 
 #endif

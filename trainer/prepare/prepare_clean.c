@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "text/detect/cld2.h"
 #include "text/detect/langcheck.h"
 #include "trainer/data/corpus.h"
 
@@ -259,7 +260,7 @@ static int clean_file(struct block *b, size_t file, struct dg_error *err)
 static void warn_unknown_languages(const struct dg_recipe *r)
 {
     for (size_t i = 0; i < r->data.n_directions; i++)
-        if (!dg_langcheck_knows(r->data.directions[i].target_lang))
+        if (!dg_cld2_knows(r->data.directions[i].target_lang))
             dg_log(DG_LOG_WARN, "language_not_checked lang=%s reason=\"unknown to the detector\"",
                 r->data.directions[i].target_lang);
 }
