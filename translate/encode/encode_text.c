@@ -6,6 +6,7 @@
 #include "translate/encode/encode.h"
 #include "translate/protected/foreign_terms.h"
 #include "translate/encode/known.h"
+#include "translate/layout/white_space.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,9 +155,9 @@ static struct dg_span with_whole_marks(const struct running *f, struct dg_span a
 /* Remove white space at both ends of a text that is one sentence. */
 static struct dg_span trim(const char *s, struct dg_span at)
 {
-    while (at.begin < at.end && strchr(" \t\r\n", s[at.begin]))
+    while (at.begin < at.end && dg_white_space(s[at.begin]))
         at.begin++;
-    while (at.end > at.begin && strchr(" \t\r\n", s[at.end - 1]))
+    while (at.end > at.begin && dg_white_space(s[at.end - 1]))
         at.end--;
     return at;
 }

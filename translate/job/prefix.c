@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "text/utf8.h"
 #include "tokenizer/word_mark.h"
+#include "translate/layout/white_space.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,11 +113,6 @@ static int spell(const struct dg_translator *t, struct dg_arena *arena, const ch
     }
     free(e.list);
     return rc;
-}
-
-static bool ends_blank(const char *s, size_t n)
-{
-    return n > 0 && strchr(" \t\r\n", s[n - 1]);
 }
 
 /* Write the letters of the unfinished last word to `word`, and the number of tokens before it to
@@ -238,7 +234,7 @@ int dg_prefix_encode(const struct dg_translator *t, struct dg_arena *arena, cons
         return dg_error_field(err, DG_ELIMIT, FIELD, "%s has %zu bytes, it may have at most %d",
             FIELD, n, DG_ENCODE_BYTES);
     int rc = encode(t, arena, text, n, out, err);
-    bool blank = out->n > 0 && ends_blank(text, n);
+    bool blank = out->n > 0 && dg_white_space(text[n - 1]);
     if (rc || (rc = measure(t, out, blank, err)))
         return rc;
     last_word(t, out, blank, word, &head);
