@@ -292,7 +292,7 @@ static bool number_starts(const struct dg_boundary *b, const struct place *p)
         if (!dg_scan_is_lower(c) && !(letters == 0 && dg_scan_is_upper(c)))
             return false;
     }
-    return letters >= (dg_language_is_known(b->language) ? 3 : 4);
+    return letters >= (dg_language_has_tables(b->language) ? 3 : 4);
 }
 
 /* Steps back over opening marks: ICU takes the bracket of "end.[1] Next" and the quotes of

@@ -149,7 +149,7 @@ const struct dg_language *dg_language_find(const char *code)
     return n && listed_any_case(ordinal, code, n) ? &common_ordinal : &common;
 }
 
-bool dg_language_is_known(const struct dg_language *language)
+bool dg_language_has_tables(const struct dg_language *language)
 {
     return language->code[0] != '\0';
 }

@@ -20,7 +20,7 @@ enum dg_abbreviation {
 
 /* The tables for a code such as "de" or "pt-BR"; never NULL. */
 const struct dg_language *dg_language_find(const char *code);
-bool dg_language_is_known(const struct dg_language *language);        /* has tables of its own */
+bool dg_language_has_tables(const struct dg_language *language);      /* of its own */
 bool dg_language_has_ordinal_dot(const struct dg_language *language); /* "3. Mai" */
 bool dg_language_starts_sentence(const struct dg_language *language, const char *word, size_t n);
 bool dg_language_is_month(const struct dg_language *language, const char *word, size_t n);
