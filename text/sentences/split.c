@@ -54,6 +54,13 @@ static size_t skip_dash(const struct splitter *s, size_t at)
     return dash && word > to && word < s->b.line_end ? word : at;
 }
 
+static void begin_sentence(struct splitter *s, size_t at)
+{
+    s->b.sentence = s->scanned = at;
+    s->b.has_letter = false;
+    s->b.open_quotes = 0;
+}
+
 /* End the sentence at `at` if it ends there. */
 static int try_place(struct splitter *s, size_t at, struct dg_error *err)
 {
@@ -61,9 +68,7 @@ static int try_place(struct splitter *s, size_t at, struct dg_error *err)
     if (at <= s->b.sentence || !dg_boundary_ends(&s->b, at, &left_end, &right_begin))
         return DG_OK;
     int rc = emit(s, s->b.sentence, left_end, err);
-    s->b.sentence = s->scanned = skip_dash(s, right_begin);
-    s->b.has_letter = false;
-    s->b.open_quotes = 0;
+    begin_sentence(s, skip_dash(s, right_begin));
     return rc;
 }
 
@@ -71,13 +76,10 @@ static int try_place(struct splitter *s, size_t at, struct dg_error *err)
  * after a full stop before a number, or where a dash opens the next speaker's words. */
 static bool is_extra_place(const struct splitter *s, size_t i, int32_t mark)
 {
-    size_t next = dg_scan_skip_space(s->text, i, s->b.line_end);
-    int32_t c = dg_scan_peek(s->text, next, s->b.line_end);
-    if (c == '-' || c == 0x2013 || c == 0x2014) {
-        dg_scan_next(s->text, s->b.line_end, &next);
-        size_t word = dg_scan_skip_space(s->text, next, s->b.line_end);
-        return word > next && dg_scan_is_upper(dg_scan_peek(s->text, word, s->b.line_end));
-    }
+    const size_t next = dg_scan_skip_space(s->text, i, s->b.line_end), word = skip_dash(s, next);
+    const int32_t c = dg_scan_peek(s->text, word, s->b.line_end);
+    if (word > next)
+        return dg_scan_is_upper(c);
     return (mark == '.' && c >= '0' && c <= '9') || (mark == 0x2026 && dg_scan_is_upper(c));
 }
 
@@ -119,10 +121,8 @@ static int split_line(struct splitter *s, size_t begin, size_t end, struct dg_er
         rc = dg_icu_fail(err, DG_EINTERNAL, status, "splitting a line");
         goto out;
     }
-    s->b.sentence = s->scanned = begin;
     s->b.line_end = end;
-    s->b.has_letter = false;
-    s->b.open_quotes = 0;
+    begin_sentence(s, begin);
     for (int32_t k = ubrk_next(s->breaks); k != UBRK_DONE && rc == DG_OK;
          k = ubrk_next(s->breaks)) {
         size_t at = begin + (size_t)k;
