@@ -24,6 +24,7 @@ static void check_draft(const struct dg_job *j, struct dg_part *p, const struct 
 static void correct(const struct dg_part *p, struct dg_draft *d)
 {
     dg_draft_write_numbers(d);
+    dg_draft_restore_digits(d);
     dg_draft_write_hours(d);
     dg_draft_write_titles(d);
     if (!p->capitals)

@@ -44,6 +44,12 @@ int dg_draft_write_capitals(struct dg_draft *d, struct dg_error *err);
  * sentence but another value becomes that number. */
 void dg_draft_write_numbers(struct dg_draft *d);
 
+/* Restore numbers of which the text lost, added or changed a digit: a small model writes "184.30"
+ * for "184,320". A number that the sentence does not have becomes the one number of the sentence
+ * that the text lacks and that differs from it in one digit of three. That one has three digits at
+ * least and is not a power of ten, for which the text may have a word. */
+void dg_draft_restore_digits(struct dg_draft *d);
+
 /* Between English, German and French, correct hours. An hour that is twelve hours off the only hour
  * of the sentence with its minutes becomes that one: "9:30 a.m." is "9:30 Uhr", "18 Uhr" is "6
  * p.m.", "14 bis 18 Uhr" is "2 p.m. to 6 p.m.". So does an hour without its sign ("at 2:" for "um 2
