@@ -46,8 +46,8 @@ static const struct dg_field rows[] = {
         .help = "with --json: word alignments as [source, target] spans in code points (with "
                 "--tokens: in tokens)"},
     {"keep_loops", DG_FIELD_BOOL, AT(keep_loops),
-        .help = "keep translations that loop or are empty (default: decode the sentence again "
-                "with loops forbidden, and flag it; with --tokens they are kept)"},
+        .help = "keep translations that loop, are empty or have other numbers (default: decode "
+                "such a sentence again; with --tokens they are kept)"},
 };
 
 static const struct dg_field run_rows[] = {

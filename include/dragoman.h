@@ -183,7 +183,7 @@ struct dragoman_options {
     int tokens;
     /* return word alignments */
     int alignments;
-    /* keep answers that loop or are empty */
+    /* keep answers that loop, are empty or have other numbers than the text: no second search */
     int keep_loops;
     /* do not split a text into sentences (a text over the token limit is still split) */
     int one_sentence;

@@ -67,7 +67,8 @@ struct dg_translate_options {
     bool same_language;
     /* return word alignments */
     bool alignments;
-    /* keep an answer that loops or is empty as it is (always so with `tokens`) */
+    /* keep an answer that loops, is empty or has other numbers as it is (always so with
+     * `tokens`) */
     bool keep_loops;
     /* meaning of the text's line ends and marks; not with `tokens` */
     enum dg_format format;
@@ -136,9 +137,10 @@ void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out);
  * tokens. */
 void dg_job_cost(
     const struct dg_job *j, size_t i, uint32_t *source_tokens, uint32_t *max_target_tokens);
-/* Keep a copy of sentence i's answer. DG_EAGAIN (err is unchanged): the answer loops or is empty.
- * Admit the sentence again as dg_job_sentence now returns it, with loops or an immediate end
- * forbidden; the first answer is used only if this search finds none. */
+/* Keep a copy of sentence i's answer. DG_EAGAIN (err is unchanged): the answer loops, is empty or
+ * has other numbers than the sentence. Admit the sentence again as dg_job_sentence now returns it,
+ * in the same room: with loops or an immediate end forbidden, or for several answers, of which the
+ * best with the right numbers is kept. The first answer is used only if this search finds none. */
 int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct dg_error *err);
 
 enum dg_flag {

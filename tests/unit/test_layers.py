@@ -62,7 +62,7 @@ ROOMS = {
              "text/placeholder_program", "text/sentences", "text/numbers", "text/protected", "text/glossary", "text/message_pattern", "text/format",
              "text/tree", "text/detect"],
     "translate": ["translate/no_memory", "translate/layout", "translate/protected", "translate/draft", "translate/translate", "translate/translator",
-                  "translate/job", "translate/encode", "translate/search", "translate/answer", "translate/run", "translate/picture"],
+                  "translate/job", "translate/encode", "translate/search", "translate/answer", "translate/accept", "translate/run", "translate/picture"],
     "convert": ["convert/to", "convert/input", "convert/npz", "convert/yaml", "convert/safetensors", "convert/language", "convert/vocab",
                 "convert/output", "convert/tags", "convert/int8", "convert/marian", "convert/bergamot", "convert/ctranslate2", "convert/pickle", "convert/huggingface", "convert/pull"],
     "server": ["server/build", "server/config", "server/histogram", "server/history", "server/metrics_names", "server/metrics", "server/process", "server/http", "server/access", "server/glossaries", "server/models",

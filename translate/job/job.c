@@ -73,14 +73,45 @@ void dg_job_free(struct dg_job *j)
     free(j);
 }
 
+uint32_t dg_job_beam(const struct dg_job *j)
+{
+    const uint32_t beam = j->options.search.beam;
+    return beam ? beam : dg_model_config(j->t->model)->beam;
+}
+
+static bool has_digit(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (s[i] >= '0' && s[i] <= '9')
+            return true;
+    return false;
+}
+
+bool dg_part_may_look(const struct dg_job *j, const struct dg_part *p)
+{
+    const struct dg_translate_options *o = &j->options;
+    const bool plain = !j->n_forced && !j->trees && !j->n_alternatives && !o->tokens &&
+                       !o->keep_loops && o->search.n_best <= 1 &&
+                       o->search.sampling.temperature <= 0;
+    return plain && !p->terms && p->n_inner == 0 && !dg_part_prefix(j, p)->len &&
+           dg_job_beam(j) > 1 && has_digit(j->text + p->begin, p->end - p->begin);
+}
+
+/* The most answers of p's sentence that are held, of both rounds. */
+static uint32_t most_answers(const struct dg_job *j, const struct dg_part *p)
+{
+    const uint32_t asked = j->options.search.n_best;
+    return dg_part_may_look(j, p) ? 1 + dg_job_beam(j) : asked ? asked : 1;
+}
+
 size_t dg_job_memory(const struct dg_job *j)
 {
     size_t n = sizeof *j + j->arena.held_bytes + j->parts_cap * sizeof *j->parts;
-    size_t hyps = j->options.search.n_best > 1 ? j->options.search.n_best : 1;
-    for (size_t i = 0; i < j->n_sentences; i++)
-        n += sizeof *j->sentences +
-             hyps * (sizeof(struct dg_part_hyp) +
-                        j->parts[j->sentences[i]].n_ids * (sizeof(int32_t) + sizeof(float)));
+    for (size_t i = 0; i < j->n_sentences; i++) {
+        const struct dg_part *p = &j->parts[j->sentences[i]];
+        const size_t ids = p->n_ids * (sizeof(int32_t) + sizeof(float));
+        n += sizeof *j->sentences + most_answers(j, p) * (sizeof(struct dg_part_hyp) + ids);
+    }
     return n;
 }
 

@@ -1,5 +1,5 @@
 /* One text being translated: encode/ makes its sentences, search/ has them searched, answer/ writes
- * the text. One thread at a time per job. Private to translate/. */
+ * the text, accept/ takes the answers. One thread at a time per job. Private to translate/. */
 #ifndef DG_TRANSLATE_JOB_JOB_H
 #define DG_TRANSLATE_JOB_JOB_H
 
@@ -68,6 +68,8 @@ struct dg_part {
     uint32_t block;
     /* second round after an empty answer */
     bool not_empty;
+    /* second round after an answer with wrong numbers (accept/second_look.h) */
+    bool looks;
     /* [n_first_hyps] the first round's answers, used if the second round finds none; NULL: no
      * second round */
     struct dg_part_hyp *first_hyps;
@@ -78,7 +80,7 @@ struct dg_part {
     /* search steps of both rounds */
     uint32_t steps;
     /* [hyps[0].n] positions in ids, or NULL */
-    int32_t *alignment;
+    const int32_t *alignment;
     /* [n_ends] end of each token of hyps[0] as a byte offset in the whole answer, when aligned */
     size_t *ends;
     uint32_t n_ends;
@@ -141,6 +143,11 @@ struct dg_part *dg_part_new(struct dg_job *j, size_t begin, size_t end, struct d
  * of p unless the request gives a limit. */
 uint32_t dg_job_most_tokens(const struct dg_job *j);
 uint32_t dg_part_limit(const struct dg_job *j, const struct dg_part *p);
+/* The beam of the job's searches, but for those with terms. */
+uint32_t dg_job_beam(const struct dg_job *j);
+/* True if p's sentence may be searched again for an answer with its numbers: it has digits, and the
+ * caller asked for no more than the best answer. */
+bool dg_part_may_look(const struct dg_job *j, const struct dg_part *p);
 /* The required beginning of p's answer; empty except for the first sentence and for
  * alternatives. */
 const struct dg_prefix *dg_part_prefix(const struct dg_job *j, const struct dg_part *p);

@@ -18,10 +18,9 @@ static uint32_t width(uint32_t beam, uint32_t pieces, uint32_t most)
 /* Adapt the search for p to its terms: a wider beam, and room for their pieces. */
 static void widen(const struct dg_job *j, const struct dg_part *p, struct dg_search *s)
 {
-    const struct dg_config *c = dg_model_config(j->t->model);
     const uint32_t pieces = dg_terms_pieces(p->terms);
     const uint32_t most = j->options.max_beam ? j->options.max_beam : DG_MAX_BEAM;
-    s->beam = width(s->beam ? s->beam : c->beam, pieces, most);
+    s->beam = width(dg_job_beam(j), pieces, most);
     s->max_len = dg_part_limit(j, p);
     /* Hypotheses that lack a term run on past their end, and an uncapped length penalty might
      * favour that. */
@@ -29,6 +28,14 @@ static void widen(const struct dg_job *j, const struct dg_part *p, struct dg_sea
         s->penalty_cap = PAID_LENGTH;
     if (!s->no_repeat_ngram)
         s->no_repeat_ngram = dg_loop_free_order(p->ids, p->n_ids);
+}
+
+/* Adapt the search for p to a second look: several answers, and no run of pieces twice, because a
+ * number said twice is the commonest fault. */
+static void look(const struct dg_job *j, const struct dg_part *p, struct dg_search *s)
+{
+    s->n_best = dg_job_beam(j);
+    s->no_repeat_ngram = dg_loop_free_order(p->ids, p->n_ids);
 }
 
 void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out)
@@ -42,11 +49,13 @@ void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out)
         out->search.no_repeat_ngram = p->block;
     if (p->not_empty && out->search.min_len < 2)
         out->search.min_len = 2;
+    if (p->looks)
+        look(j, p, &out->search);
     if (p->terms) {
         widen(j, p, &out->search);
         out->terms = p->terms;
     }
-    out->want_alignment = j->options.alignments || p->shown.n_marks > 0;
+    out->want_alignment = j->options.alignments || p->shown.n_marks > 0 || p->looks;
     out->whole_vocabulary = j->whole_vocabulary;
     out->prefix = j->start;
     out->n_lead = j->lead >= 0;

@@ -1,0 +1,14 @@
+/* A second look at an answer whose numbers are not the sentence's. A second search returns as many
+ * answers as its beam is wide; the best one with the right numbers is taken, else the first answer
+ * stays and is flagged. Private to translate/. One thread at a time per job. */
+#ifndef DG_TRANSLATE_ACCEPT_SECOND_LOOK_H
+#define DG_TRANSLATE_ACCEPT_SECOND_LOOK_H
+
+#include "translate/job/job.h"
+
+/* Write p's answer h, whose tokens are aligned with source positions `sources` (NULL: not known),
+ * as if it were the only one, and set *faulty if its numbers are wrong or it is empty. */
+int dg_look_finds_fault(struct dg_job *j, const struct dg_part *p, struct dg_part_hyp *h,
+    const int32_t *sources, bool *faulty, struct dg_error *err);
+
+#endif
