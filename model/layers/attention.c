@@ -1,16 +1,5 @@
 #include "model/layers/layers.h"
 
-/* Fill in `drop` for one site and return it; NULL when dropout is off. */
-static const struct dg_dropout *dropout(const struct dg_pass *p, float rate, int side,
-    uint32_t layer, enum dg_site site, struct dg_dropout *drop)
-{
-    if (!p->drop || rate <= 0)
-        return NULL;
-    *drop =
-        (struct dg_dropout){rate, dg_dropout_site(p->drop, side, layer, site), p->drop->row_key};
-    return drop;
-}
-
 static struct dg_rows column(struct dg_rows x, size_t first)
 {
     x.offset += first;
@@ -51,7 +40,7 @@ void dg_self_attention_forward(const struct dg_pass *p, int side, uint32_t layer
     struct dg_attention op = {.k = k,
         .v = v,
         .probs = slots->probs,
-        .drop = dropout(p, p->drop ? p->drop->attention : 0, side, layer, DG_SITE_SELF_PROBS, &d1)};
+        .drop = dg_dropout_at(p->drop, side, layer, DG_SITE_SELF_PROBS, &d1)};
     if (keys->pool) {
         op.k = keys->pool->k;
         op.v = keys->pool->v;
@@ -60,9 +49,8 @@ void dg_self_attention_forward(const struct dg_pass *p, int side, uint32_t layer
     }
     attend(p, side, keys->segs, &op, slots->qkv, slots->context);
     linear(p, w->out_w, w->out_b, slots->context, slots->sub, p->M);
-    dg_residual_norm(p, &w->end,
-        dropout(p, p->drop ? p->drop->residual : 0, side, layer, DG_SITE_SELF, &d2), slots->sub, x,
-        &slots->norm);
+    dg_residual_norm(p, &w->end, dg_dropout_at(p->drop, side, layer, DG_SITE_SELF, &d2), slots->sub,
+        x, &slots->norm);
 }
 
 void dg_cross_attention_forward(const struct dg_pass *p, uint32_t layer,
@@ -70,8 +58,8 @@ void dg_cross_attention_forward(const struct dg_pass *p, uint32_t layer,
     const struct dg_cross_slots *slots)
 {
     struct dg_dropout d1, d2;
-    struct dg_attention op = {.probs = slots->probs,
-        .drop = dropout(p, p->drop ? p->drop->attention : 0, 1, layer, DG_SITE_CROSS_PROBS, &d1)};
+    struct dg_attention op = {
+        .probs = slots->probs, .drop = dg_dropout_at(p->drop, 1, layer, DG_SITE_CROSS_PROBS, &d1)};
 
     linear(p, w->q_w, w->q_b, x, slots->q, p->M);
     if (c->pools) {
@@ -84,9 +72,8 @@ void dg_cross_attention_forward(const struct dg_pass *p, uint32_t layer,
     }
     attend(p, 1, &c->cross, &op, slots->q, slots->context);
     linear(p, w->out_w, w->out_b, slots->context, slots->sub, p->M);
-    dg_residual_norm(p, &w->end,
-        dropout(p, p->drop ? p->drop->residual : 0, 1, layer, DG_SITE_CROSS, &d2), slots->sub, x,
-        &slots->norm);
+    dg_residual_norm(p, &w->end, dg_dropout_at(p->drop, 1, layer, DG_SITE_CROSS, &d2), slots->sub,
+        x, &slots->norm);
 }
 
 void dg_cross_cache_fill(const struct dg_pass *p, const struct dg_params *w, struct dg_rows memory,

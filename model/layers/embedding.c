@@ -21,16 +21,6 @@ void dg_sinusoid_table(
     }
 }
 
-static uint32_t mix(uint32_t h, uint32_t v)
-{
-    return dg_dropout_hash(h, v);
-}
-
-uint32_t dg_dropout_site(const struct dg_dropouts *d, int side, uint32_t layer, enum dg_site site)
-{
-    return mix(mix(d->step_key, 2 * layer + (uint32_t)side), (uint32_t)site);
-}
-
 void dg_embedding_forward(const struct dg_pass *p, int side, const struct dg_weight *table,
     const struct dg_weight *positions, const int32_t *ids, const int32_t *pos, struct dg_rows y)
 {
@@ -39,11 +29,7 @@ void dg_embedding_forward(const struct dg_pass *p, int side, const struct dg_wei
         .positions = positions,
         .scale = p->config->embed_scale,
         .ids = ids,
-        .pos = pos};
-    if (p->drop && p->drop->residual > 0) {
-        drop = (struct dg_dropout){
-            p->drop->residual, dg_dropout_site(p->drop, side, 0, DG_SITE_EMBED), p->drop->row_key};
-        op.drop = &drop;
-    }
+        .pos = pos,
+        .drop = dg_dropout_at(p->drop, side, 0, DG_SITE_EMBED, &drop)};
     p->be->ops->embed(p->be, &op, y, p->M);
 }

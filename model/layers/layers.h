@@ -18,7 +18,7 @@ static inline size_t dg_logits_ld(const struct dg_config *c)
     return ((size_t)c->target_vocab + 7) / 8 * 8;
 }
 
-/* Training's dropout; NULL in serving. Sites: dg_dropout_site(). */
+/* Training's dropout; NULL in serving. */
 struct dg_dropouts {
     /* P_drop of sublayer outputs and embeddings; of probabilities; after ReLU */
     float residual, attention, act;
@@ -38,8 +38,10 @@ enum dg_site {
     DG_SITE_ACT
 };
 
-/* The key of one dropout site of the model. side 0 encoder, 1 decoder. */
-uint32_t dg_dropout_site(const struct dg_dropouts *d, int side, uint32_t layer, enum dg_site site);
+/* Fill in *drop for one site of the model and return it; NULL where nothing is dropped: d is NULL,
+ * or the site's rate 0. side 0 encoder, 1 decoder. */
+const struct dg_dropout *dg_dropout_at(const struct dg_dropouts *d, int side, uint32_t layer,
+    enum dg_site site, struct dg_dropout *drop);
 
 /* Output of LayerNorm(x + Sublayer(x)), and what its backward needs (buf NULL in serving). */
 struct dg_norm_slots {

@@ -15,9 +15,6 @@ void dg_ssru_forward(const struct dg_pass *p, uint32_t layer, const struct dg_ss
             .states = states->pools[layer], .from = states->from, .to = states->to};
     p->be->ops->linear(p->be, &product, x, slots->z, p->M);
     p->be->ops->ssru(p->be, &op, slots->z, slots->sub, p->M, p->config->D);
-    if (p->drop && p->drop->residual > 0)
-        drop = (struct dg_dropout){
-            p->drop->residual, dg_dropout_site(p->drop, 1, layer, DG_SITE_SELF), p->drop->row_key};
-    dg_residual_norm(
-        p, &w->end, p->drop && p->drop->residual > 0 ? &drop : NULL, slots->sub, x, &slots->norm);
+    dg_residual_norm(p, &w->end, dg_dropout_at(p->drop, 1, layer, DG_SITE_SELF, &drop), slots->sub,
+        x, &slots->norm);
 }

@@ -9,16 +9,6 @@
  *                   dw1 += dhidden^T x */
 #include "model/train/sublayers.h"
 
-static const struct dg_dropout *dropout(
-    const struct dg_down *d, float rate, uint32_t layer, enum dg_site site, struct dg_dropout *drop)
-{
-    if (!d->drop || rate <= 0)
-        return NULL;
-    *drop =
-        (struct dg_dropout){rate, dg_dropout_site(d->drop, d->side, layer, site), d->drop->row_key};
-    return drop;
-}
-
 static struct dg_rows column(struct dg_rows x, size_t first)
 {
     x.offset += first;
@@ -37,7 +27,7 @@ static void norm_backward(const struct dg_down *d, const struct dg_norm_params *
         .eps = d->t->config.norm_eps,
         .xhat = s->xhat,
         .rstd = s->rstd,
-        .drop = dropout(d, d->drop ? d->drop->residual : 0, layer, site, &drop)};
+        .drop = dg_dropout_at(d->drop, d->side, layer, site, &drop)};
     const bool pre = d->t->config.pre_norm,
                last = site == DG_SITE_FFN && layer + 1 == dg_down_layers(d);
     struct dg_norm_grad grad = {.op = &op,
@@ -87,7 +77,7 @@ void dg_ffn_backward(const struct dg_down *d, uint32_t layer, const struct dg_ff
     struct dg_linear inner = {.w = w->w1,
         .act = d->t->config.act,
         .pre = s->pre,
-        .drop = dropout(d, d->drop ? d->drop->act : 0, layer, DG_SITE_ACT, &drop)};
+        .drop = dg_dropout_at(d->drop, d->side, layer, DG_SITE_ACT, &drop)};
     /* ReLU's backward is part of the outer product's, if no dropout comes between. */
     const bool relu = inner.act == DG_ACT_RELU && !inner.drop;
     norm_backward(d, &w->end, &g->end, &s->norm, layer, DG_SITE_FFN);
@@ -137,7 +127,7 @@ static int attend_backward(
         .k = a->k,
         .v = a->v,
         .probs = a->probs,
-        .drop = dropout(d, d->drop ? d->drop->attention : 0, layer, a->site, &drop)};
+        .drop = dg_dropout_at(d->drop, d->side, layer, a->site, &drop)};
     struct dg_attention_grad g = {.op = &op,
         .q = a->q,
         .dout = d->t->scratch.dcontext,
@@ -264,7 +254,7 @@ void dg_embedding_backward(const struct dg_down *d, const struct dg_tape_side *s
         .scale = d->t->config.embed_scale,
         .ids = side->ids,
         .pos = side->pos,
-        .drop = dropout(d, d->drop ? d->drop->residual : 0, 0, DG_SITE_EMBED, &drop)};
+        .drop = dg_dropout_at(d->drop, d->side, 0, DG_SITE_EMBED, &drop)};
     struct dg_embed_grad g = {.op = &op,
         .dy = d->t->config.pre_norm ? d->dstream : d->dx,
         .dtable = dtable,
