@@ -1,5 +1,4 @@
 #include "model/model.h"
-#include "model/layers/layers.h"
 #include "model/model_internal.h"
 
 #include <stdio.h>
@@ -76,24 +75,6 @@ int dg_param_load(struct dg_backend *be, const struct dg_weights *weights,
     return 0;
 }
 
-/* Make the table of sinusoids, [max_positions,D]. */
-static int make_positions(struct dg_model *m, uint32_t n, struct dg_error *err)
-{
-    const struct dg_config *c = &m->config;
-    m->sinusoids = malloc((size_t)n * c->D * sizeof *m->sinusoids);
-    if (!m->sinusoids)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %u positions", n);
-    dg_sinusoid_table(c->positions, c->first_position, n, c->D, m->sinusoids);
-    struct dg_stored stored = {DG_F32, DG_LAYOUT_ROWS, m->sinusoids, NULL};
-    struct dg_weight_spec spec = {.name = "positions",
-        .use = DG_USE_TABLE,
-        .N = n,
-        .K = c->D,
-        .stored = &stored,
-        .n_stored = 1};
-    return m->be->ops->weight_new(m->be, &spec, &m->positions, err);
-}
-
 /* Join the weights for the memory's keys and values of all decoder layers into one product, if the
  * device gains by that. */
 static int join_memory_kv(struct dg_model *m, struct dg_error *err)
@@ -126,7 +107,6 @@ int dg_model_open(const struct dg_config *config, const struct dg_weights *weigh
     /* If the products are int8, 16 bits for keys and values add a hundredth of their error. */
     m->config.kv = strcmp(dg_weights_main_type(weights), "int8") ? DG_F32 : DG_F16;
     m->be = be;
-    m->max_positions = max_positions;
     for (size_t i = 0; i < dg_params_count(config); i++) {
         struct dg_param_info info;
         dg_params_info(config, i, &info);
@@ -134,14 +114,9 @@ int dg_model_open(const struct dg_config *config, const struct dg_weights *weigh
             goto out;
     }
     dg_params_tie(config, &m->params);
-    if ((rc = join_memory_kv(m, err)))
+    if ((rc = join_memory_kv(m, err)) ||
+        (rc = dg_position_table_open(&m->positions, be, config, max_positions, err)))
         goto out;
-    if (config->positions != DG_POS_LEARNED) {
-        if ((rc = make_positions(m, max_positions, err)))
-            goto out;
-    } else if (config->max_positions < max_positions) {
-        m->max_positions = config->max_positions;
-    }
     dg_weights_forget(weights); /* most weights were packed into memory of their own */
     *out = m;
     return 0;
@@ -201,8 +176,7 @@ void dg_model_close(struct dg_model *m)
     }
     m->be->ops->weight_free(m->be, m->params.memory_kv_w);
     m->be->ops->weight_free(m->be, m->params.memory_kv_b);
-    m->be->ops->weight_free(m->be, m->positions);
-    free(m->sinusoids);
+    dg_position_table_close(&m->positions, m->be);
     dg_weights_close(m->own);
     free(m);
 }
@@ -214,12 +188,5 @@ const struct dg_config *dg_model_config(const struct dg_model *m)
 
 uint32_t dg_model_max_positions(const struct dg_model *m)
 {
-    return m->max_positions;
-}
-
-const struct dg_weight *dg_model_positions(const struct dg_model *m, int side)
-{
-    if (m->config.positions != DG_POS_LEARNED)
-        return m->positions;
-    return side ? m->params.tgt_pos : m->params.src_pos;
+    return m->positions.n;
 }

@@ -2,6 +2,7 @@
 #ifndef DG_MODEL_MODEL_INTERNAL_H
 #define DG_MODEL_MODEL_INTERNAL_H
 
+#include "model/layers/position_table.h"
 #include "model/model.h"
 #include "model/params.h"
 
@@ -21,18 +22,11 @@ struct dg_model {
     /* backend on whose device the parameters are */
     struct dg_backend *be;
     struct dg_params params;
-    /* sinusoids [max_positions,D]; NULL with learned positions */
-    struct dg_weight *positions;
-    /* [max_positions,D] */
-    float *sinusoids;
-    uint32_t max_positions;
+    struct dg_position_table positions;
 };
 
 /* Place one parameter; DG_EFORMAT names a missing or misshapen tensor. */
 int dg_param_load(struct dg_backend *be, const struct dg_weights *weights,
     const struct dg_param_info *info, struct dg_weight **out, struct dg_error *err);
-
-/* The position table of a side (0 source, 1 target). */
-const struct dg_weight *dg_model_positions(const struct dg_model *m, int side);
 
 #endif

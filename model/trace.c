@@ -90,8 +90,7 @@ static void encode(struct pass *p, const int32_t *source, uint32_t S, struct dg_
     struct dg_pass pass = {.be = p->be, .config = &p->m->config, .M = S};
     for (uint32_t i = 0; i < S; i++)
         p->pos[i] = (int32_t)i;
-    dg_embedding_forward(
-        &pass, 0, m->params.src_embed, dg_model_positions(m, 0), source, p->pos, p->ws.x);
+    dg_embedding_forward(&pass, 0, &m->params, &m->positions, source, p->pos, p->ws.x);
     /* The last layer writes the memory to a buffer of its own, because the decoder reuses the
      * workspace. */
     if (m->config.enc_layers)
@@ -115,8 +114,7 @@ static void decode(struct pass *p, const int32_t *target, uint32_t S, uint32_t T
         p->pos[i] = (int32_t)i;
         p->want[i] = 1;
     }
-    dg_embedding_forward(
-        &pass, 1, m->params.tgt_embed, dg_model_positions(m, 1), p->ids, p->pos, p->ws.x);
+    dg_embedding_forward(&pass, 1, &m->params, &m->positions, p->ids, p->pos, p->ws.x);
     struct dg_rows y = dg_decoder_forward(&pass, &m->params, &c, p->ws.x, p->dec, 1);
     dg_output_forward(&pass, &m->params, y, logits);
     struct dg_topk top = {.V = m->config.target_vocab,
@@ -145,9 +143,9 @@ static int read_out(struct pass *p, struct dg_trace *out, struct dg_error *err)
 
 static int check(const struct dg_model *m, uint32_t S, uint32_t T, struct dg_error *err)
 {
-    if (!S || !T || S > m->max_positions || T > m->max_positions)
+    if (!S || !T || S > m->positions.n || T > m->positions.n)
         return dg_error_set(err, DG_ELIMIT, "%u source and %u target pieces: each must be 1..%u", S,
-            T, m->max_positions);
+            T, m->positions.n);
     return 0;
 }
 

@@ -1,6 +1,6 @@
 #include "convert/huggingface/tensors.h"
 
-#include "model/layers/layers.h" /* dg_sinusoid_table */
+#include "model/layers/position_table.h" /* dg_sinusoid_table */
 #include "model/params.h"
 
 #include <math.h>

@@ -71,8 +71,7 @@ static void run(struct dg_engine *e, uint32_t R, size_t n_segs)
     struct dg_segs segs = {.segs = e->segs, .n = n_segs};
     if (e->encode.beside)
         e->be->ops->side_begin(e->be);
-    dg_embedding_forward(
-        &p, 0, m->params.src_embed, dg_model_positions(m, 0), e->ids, e->pos, ws->x);
+    dg_embedding_forward(&p, 0, &m->params, &m->positions, e->ids, e->pos, ws->x);
     struct dg_rows memory = dg_encoder_forward(&p, &m->params, &segs, ws->x, &ws->enc, 0);
     dg_cross_cache_fill(&p, &m->params, memory, e->slots, e->cache.pools, e->encode.kv);
     if (e->encode.beside)

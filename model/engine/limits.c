@@ -26,8 +26,8 @@ void dg_engine_limits_resolve(const struct dg_model *m, const struct dg_ops *ops
         out->max_source = defaults.max_source;
     if (!out->max_target)
         out->max_target = defaults.max_target;
-    out->max_source = least(out->max_source, m->max_positions);
-    out->max_target = least(out->max_target, m->max_positions);
+    out->max_source = least(out->max_source, m->positions.n);
+    out->max_target = least(out->max_target, m->positions.n);
     /* A sentence that names no beam uses the model's, so max_beam is never below that. */
     out->max_beam = least(out->max_beam > c->beam ? out->max_beam : c->beam, out->max_rows);
     out->max_search = least(

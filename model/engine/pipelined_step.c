@@ -232,7 +232,7 @@ static void run_ops(struct dg_engine *e, size_t M)
     struct dg_context c = {.self = {.of = DG_ATTN_STEP_SELF},
         .cross = {.of = DG_ATTN_STEP_MEMORY},
         .pools = e->cache.pools};
-    dg_embedding_forward(&p, 1, m->params.tgt_embed, dg_model_positions(m, 1), NULL, NULL, e->ws.x);
+    dg_embedding_forward(&p, 1, &m->params, &m->positions, NULL, NULL, e->ws.x);
     struct dg_rows y = dg_decoder_forward(&p, &m->params, &c, e->ws.x, e->align.slots, 1);
     dg_output_forward(&p, &m->params, y, e->logits);
 }

@@ -196,8 +196,7 @@ static uint32_t step_now(struct dg_engine *e)
     const struct dg_states states = {e->states.pools, e->states.from, e->states.to};
     if (states.pools)
         c.states = &states;
-    dg_embedding_forward(
-        &p, 1, m->params.tgt_embed, dg_model_positions(m, 1), e->ids, e->pos, e->ws.x);
+    dg_embedding_forward(&p, 1, &m->params, &m->positions, e->ids, e->pos, e->ws.x);
     struct dg_rows y = dg_decoder_forward(&p, &m->params, &c, e->ws.x, e->align.slots, 1);
     dg_candidates_find(e, y);
     dg_align_read(e, n_cross);

@@ -9,6 +9,7 @@
 
 #include "kernels/backend.h"
 #include "model/config.h"
+#include "model/layers/position_table.h"
 #include "model/params.h"
 
 /* Leading dimension of the logits, a multiple of 8: wide loads can read every row, whatever the
@@ -163,10 +164,10 @@ struct dg_context {
     size_t R;
 };
 
-/* y[M,D] = drop(table[ids] * scale + positions[pos]). side 0 source, 1 target. positions: sinusoid
- * or learned table. */
-void dg_embedding_forward(const struct dg_pass *p, int side, const struct dg_weight *table,
-    const struct dg_weight *positions, const int32_t *ids, const int32_t *pos, struct dg_rows y);
+/* y[M,D] = drop(table[ids] * scale + positions[pos]). side 0 source, 1 target. */
+void dg_embedding_forward(const struct dg_pass *p, int side, const struct dg_params *w,
+    const struct dg_position_table *positions, const int32_t *ids, const int32_t *pos,
+    struct dg_rows y);
 
 /* Positions that the rows of a self-attention attend to. */
 struct dg_self_keys {
@@ -221,10 +222,5 @@ static inline size_t dg_memory_kv_width(const struct dg_config *c, const struct 
  * pools are columns of one buffer, in the order of the layers: keys, values. */
 void dg_cross_cache_fill(const struct dg_pass *p, const struct dg_params *w, struct dg_rows memory,
     const int32_t *slots, const struct dg_kv_pools *pools, struct dg_rows kv);
-
-/* Sinusoidal table [n,D] in the convention of `positions` (paper section 3.5; contract 6), row i is
- * position first + i. */
-void dg_sinusoid_table(
-    enum dg_positions positions, uint32_t first, uint32_t n, uint32_t D, float *table);
 
 #endif

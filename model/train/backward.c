@@ -108,14 +108,10 @@ static void forward(struct dg_tape *t, const struct dg_params *w, const struct d
     bool drop, struct dg_rows *memory, struct dg_rows *y)
 {
     const struct dg_config *c = &t->config;
-    const struct dg_weight *pos[2] = {w->src_pos, w->tgt_pos};
-    if (t->sinusoids)
-        pos[0] = pos[1] = t->sinusoids;
     /* The encoder: source rows, [S,D]. */
     struct dg_pass pass = {t->train->be, c, drop ? &drops[0] : NULL, t->source.M};
     struct dg_segs segs = {.segs = t->source.self, .n = t->n};
-    dg_embedding_forward(
-        &pass, 0, w->src_embed, pos[0], t->source.ids, t->source.pos, t->source.embed);
+    dg_embedding_forward(&pass, 0, w, &t->positions, t->source.ids, t->source.pos, t->source.embed);
     *memory = dg_encoder_forward(&pass, w, &segs, t->source.embed, t->enc, 1);
 
     /* The decoder: target rows, [T,D]. No cache: each layer computes keys and values of the whole
@@ -126,8 +122,7 @@ static void forward(struct dg_tape *t, const struct dg_params *w, const struct d
         .R = t->source.M};
     pass.drop = drop ? &drops[1] : NULL;
     pass.M = t->target.M;
-    dg_embedding_forward(
-        &pass, 1, w->tgt_embed, pos[1], t->target.ids, t->target.pos, t->target.embed);
+    dg_embedding_forward(&pass, 1, w, &t->positions, t->target.ids, t->target.pos, t->target.embed);
     *y = dg_decoder_forward(&pass, w, &context, t->target.embed, t->dec, 1);
 }
 

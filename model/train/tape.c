@@ -69,25 +69,6 @@ size_t dg_tape_bytes(const struct dg_config *config, const struct dg_tape_device
            (output < DG_OUTPUT_BYTES ? output : DG_OUTPUT_BYTES);
 }
 
-/* Make the table of sinusoids, [max_positions,D]. */
-static int make_sinusoids(struct dg_tape *t, struct dg_error *err)
-{
-    const struct dg_config *c = &t->config;
-    struct dg_backend *be = t->train->be;
-    t->sinusoid_rows = malloc((size_t)t->max_positions * c->D * sizeof(float));
-    if (!t->sinusoid_rows)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %u positions", t->max_positions);
-    dg_sinusoid_table(c->positions, c->first_position, t->max_positions, c->D, t->sinusoid_rows);
-    struct dg_stored stored = {DG_F32, DG_LAYOUT_ROWS, t->sinusoid_rows, NULL};
-    struct dg_weight_spec spec = {.name = "positions",
-        .use = DG_USE_TABLE,
-        .N = t->max_positions,
-        .K = c->D,
-        .stored = &stored,
-        .n_stored = 1};
-    return be->ops->weight_new(be, &spec, &t->sinusoids, err);
-}
-
 int dg_tape_check(const struct dg_config *c, const struct dg_train *train, struct dg_error *err)
 {
     const char *device = train->be->ops->device;
@@ -116,13 +97,7 @@ int dg_tape_open(const struct dg_config *config, struct dg_train *train, uint32_
         return dg_error_set(err, DG_ENOMEM, "no memory for a tape");
     t->config = *config;
     t->train = train;
-    t->max_positions = max_positions;
-    /* Learned positions are parameters: their number is fixed, whatever was asked for. */
-    if (config->positions != DG_POS_LEARNED) {
-        rc = make_sinusoids(t, err);
-    } else if (config->max_positions < max_positions) {
-        t->max_positions = config->max_positions;
-    }
+    rc = dg_position_table_open(&t->positions, train->be, config, max_positions, err);
     if (rc) {
         dg_tape_close(t);
         return rc;
@@ -136,10 +111,9 @@ void dg_tape_close(struct dg_tape *t)
     if (!t)
         return;
     struct dg_backend *be = t->train->be;
-    be->ops->weight_free(be, t->sinusoids);
+    dg_position_table_close(&t->positions, be);
     be->ops->buf_free(be, t->buf);
     be->ops->buf_free(be, t->wide);
-    free(t->sinusoid_rows);
     free(t->host);
     free(t);
 }
@@ -153,10 +127,10 @@ static int measure(const struct dg_tape *t, const struct dg_micro_batch *p, stru
         size_t s = p->source_len[i], q = p->target_len[i];
         /* A pair without tokens has no row to take a loss from; one beyond the table has no
          * position. */
-        if (s < 1 || q < 1 || s > t->max_positions || q > t->max_positions)
+        if (s < 1 || q < 1 || s > t->positions.n || q > t->positions.n)
             return dg_error_set(err, DG_ELIMIT,
                 "a pair of %zu and %zu pieces does not fit 1 to %u positions", s, q,
-                t->max_positions);
+                t->positions.n);
         /* Rows add up; attention's probabilities grow with the square of a sentence's length. */
         n->S += s;
         n->T += q;

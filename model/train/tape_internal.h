@@ -40,18 +40,12 @@ struct dg_tape_side {
     struct dg_attn_seg *self;
     /* [M,D]; in a pre-norm model the residual stream, which begins with them */
     struct dg_rows embed;
-    /* [max_positions,D] sinusoids, or the model's learned ones */
-    const struct dg_weight *positions;
 };
 
 struct dg_tape {
     struct dg_config config;
     struct dg_train *train;
-    uint32_t max_positions;
-    /* [max_positions,D]; NULL with learned positions */
-    struct dg_weight *sinusoids;
-    /* [max_positions,D] */
-    float *sinusoid_rows;
+    struct dg_position_table positions;
     /* [buf_n] all activations; [wide_n] those that are fp32 on every device */
     struct dg_buf *buf, *wide;
     size_t buf_n, wide_n;

@@ -1,6 +1,6 @@
 /* Section 3.5 of the paper: "for any fixed offset k, PE(pos+k) can be represented as a linear
  * function of PE(pos)". */
-#include "model/layers/layers.h"
+#include "model/layers/position_table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
