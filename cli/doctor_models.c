@@ -3,7 +3,7 @@
 #include "cli/doctor.h"
 #include "translate/installed.h"
 #include "kernels/cpu/cpu.h"
-#include "model/config.h"
+#include "model/params.h"
 #include "translate/run/check.h"
 #include "translate/run/runner.h"
 
@@ -93,8 +93,8 @@ static void say_model(struct dg_doctor *d, const struct patient *p)
 {
     const struct dg_bundle *b = dg_translator_bundle(p->translator);
     double file = (double)dg_weights_bytes(dg_bundle_weights(b));
-    double packed = COMPUTE_BYTES * (double)dg_config_parameters(
-                                        dg_model_config(dg_translator_model(p->translator)));
+    double packed = COMPUTE_BYTES *
+                    (double)dg_params_elements(dg_model_config(dg_translator_model(p->translator)));
     double need = (file > packed ? file : packed) + (double)dg_engine_bytes(p->engine), seconds = 0;
     bool fits = need < d->bytes_available, text = dg_bundle_source_spm(b)[0] != '\0';
     size_t tokens = 0;

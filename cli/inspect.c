@@ -3,7 +3,7 @@
 #include "base/command.h"
 #include "cli/cli.h"
 #include "cli/graph.h"
-#include "model/config.h"
+#include "model/params.h"
 #include "translate/installed.h"
 #include "weights/bundle.h"
 
@@ -166,7 +166,7 @@ static void print_bundle(const struct dg_bundle *b, const struct dg_config *c)
             c->pre_norm ? "norms before the sublayers" : "");
     printf("vocabulary  %u source, %u target%s%s\n", c->source_vocab, c->target_vocab,
         c->tied_embeddings ? ", one table" : "", c->tied_output ? ", tied to the output" : "");
-    printf("parameters  %llu\n", (unsigned long long)dg_config_parameters(c));
+    printf("parameters  %llu\n", (unsigned long long)dg_params_elements(c));
     printf("weights     %zu tensors, %.1f MB\n", dg_weights_count(w),
         (double)dg_weights_bytes(w) / 1e6);
     print_decoding(c);

@@ -5,7 +5,7 @@
 #include "cli/json_line.h"
 #include "translate/installed.h"
 #include "convert/pull/install.h"
-#include "model/config.h"
+#include "model/params.h"
 #include "weights/bundle.h"
 
 #include <dirent.h>
@@ -49,7 +49,7 @@ static void print_json(const char *name, const struct dg_bundle *b, const struct
     dg_json_set_string(o, "name", name);
     dg_json_set_string(o, "version", dg_bundle_version(b));
     dg_json_set_take(o, "pairs", dg_json_copy(pairs));
-    dg_json_set_int(o, "parameters", (int64_t)dg_config_parameters(c));
+    dg_json_set_int(o, "parameters", (int64_t)dg_params_elements(c));
     dg_json_set_int(o, "bytes", (int64_t)dg_weights_bytes(dg_bundle_weights(b)));
     if (text(m, "licence"))
         dg_json_set_string(o, "licence", text(m, "licence"));

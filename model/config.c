@@ -282,27 +282,3 @@ uint32_t dg_config_output_limit(const struct dg_config *c, uint32_t n_source, ui
         limit = (uint32_t)most;
     return limit + n_terms;
 }
-
-uint64_t dg_config_parameters(const struct dg_config *c)
-{
-    uint64_t D = c->D, F = c->F, keys = (uint64_t)c->H * c->Dk, values = (uint64_t)c->H * c->Dv;
-    uint64_t attention = 2 * D * (keys + values); /* A */
-    if (c->attention_bias)
-        attention += 2 * keys + values + D;
-    uint64_t ffn = 2 * D * F + F + D; /* F */
-    uint64_t dec_F = dg_config_dec_F(c), dec_ffn = 2 * D * dec_F + dec_F + D;
-    uint64_t look_back = c->decoder == DG_DECODER_SSRU ? 2 * D * D + 2 * D : attention;
-    uint64_t total = c->source_vocab * D;
-    if (!c->tied_embeddings)
-        total += c->target_vocab * D;
-    if (!c->tied_output)
-        total += c->target_vocab * D;
-    if (c->output_bias)
-        total += c->target_vocab;
-    if (c->positions == DG_POS_LEARNED)
-        total += 2 * c->max_positions * D;
-    if (c->pre_norm)
-        total += 4 * D;
-    return total + c->enc_layers * (attention + ffn + 4 * D) +
-           c->dec_layers * (look_back + attention + dec_ffn + 6 * D);
-}

@@ -110,8 +110,4 @@ int dg_config_check(const struct dg_config *c, struct dg_error *err);
  * extra_length is counted from the source's pieces with </s>. */
 uint32_t dg_config_output_limit(const struct dg_config *c, uint32_t n_source, uint32_t n_terms);
 
-/* Number of parameters (contract 8's formula, including biases and learned positions if the model
- * has them). */
-uint64_t dg_config_parameters(const struct dg_config *c);
-
 #endif

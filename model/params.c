@@ -211,6 +211,15 @@ void dg_params_info(const struct dg_config *c, size_t i, struct dg_param_info *o
     walk(c, i, out);
 }
 
+uint64_t dg_params_elements(const struct dg_config *c)
+{
+    uint64_t n = 0;
+    for (const struct row *r = table; r < table + sizeof table / sizeof table[0]; r++)
+        if (has(c, r->needs))
+            n += (uint64_t)layers(c, r->where) * dim(c, r->N) * dim(c, r->K);
+    return n;
+}
+
 struct dg_weight **dg_params_slot(struct dg_params *p, const struct dg_param_info *info)
 {
     return (struct dg_weight **)(void *)((char *)p + info->offset);

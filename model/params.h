@@ -100,6 +100,8 @@ struct dg_param_info {
 /* How many stored parameters this configuration has, and the i-th (order of the file). */
 size_t dg_params_count(const struct dg_config *c);
 void dg_params_info(const struct dg_config *c, size_t i, struct dg_param_info *out);
+/* Elements of all stored parameters together: the size of a model, as papers give it. */
+uint64_t dg_params_elements(const struct dg_config *c);
 struct dg_weight **dg_params_slot(struct dg_params *p, const struct dg_param_info *info);
 /* The name of the tensor that holds the output matrix; its bias is "out.b". */
 const char *dg_params_output(const struct dg_config *c);

@@ -212,7 +212,7 @@ static int print(const struct bench *b)
     struct dg_json *out = dg_json_new_object();
     dg_json_set_string(out, "backend", b->be->name);
     dg_json_set_string(out, "model", o->model);
-    dg_json_set_int(out, "parameters", (int64_t)dg_config_parameters(&b->config));
+    dg_json_set_int(out, "parameters", (int64_t)dg_params_elements(&b->config));
     dg_json_set_int(out, "pairs", o->pairs);
     dg_json_set_int(out, "source", o->source);
     dg_json_set_int(out, "length", o->length);

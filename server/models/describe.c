@@ -2,6 +2,7 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
+#include "model/params.h"
 #include "server/models/listing.h"
 #include "server/models/models.h"
 #include "text/utf8.h"
@@ -26,7 +27,7 @@ static void describe_model(
         c->dec_layers, c->D, c->F, c->H, c->decoder == DG_DECODER_SSRU ? ", SSRU decoder" : "",
         c->pre_norm ? ", pre-norm" : "");
     dg_json_set_string(o, "architecture", architecture);
-    dg_json_set_int(o, "parameters", (int64_t)dg_config_parameters(c));
+    dg_json_set_int(o, "parameters", (int64_t)dg_params_elements(c));
     dg_json_set_string(o, "type", dg_bundle_type(b));
     if (open)
         dg_json_set_string(o, "device", devices.failed || !devices.data ? "" : devices.data);

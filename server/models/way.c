@@ -1,6 +1,7 @@
 /* Finds the model, or the two models, that translate a requested pair. */
 #include "server/models/way_internal.h"
 
+#include "model/params.h"
 #include "server/models/languages.h"
 #include "server/models/listing.h"
 #include "text/language_name.h"
@@ -15,7 +16,7 @@ static bool is_preferred(
 {
     if (preference == DG_WAY_SPECIALISED)
         return dg_bundle_pairs(a->bundle) < dg_bundle_pairs(b->bundle);
-    return dg_config_parameters(&a->config) > dg_config_parameters(&b->config);
+    return dg_params_elements(&a->config) > dg_params_elements(&b->config);
 }
 
 /* Looks at the pairs of one source language, at this distance from the requested one. */

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/buffer.h"
-#include "model/config.h"
+#include "model/params.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -351,7 +351,7 @@ static void parameters_of_table_3(void **state)
         c.Dk = sizes[i].Dk;
         c.Dv = sizes[i].Dv;
         assert_int_equal(dg_config_check(&c, NULL), 0);
-        assert_true(dg_config_parameters(&c) == sizes[i].ours);
+        assert_true(dg_params_elements(&c) == sizes[i].ours);
         double gap = sizes[i].paper - (double)sizes[i].ours / 1e6;
         assert_true(fabs(gap) <= 2.4 * sizes[i].D / 512 + 0.5);
     }
@@ -367,7 +367,7 @@ static void parameters_with_biases_and_untied(void **state)
     const uint64_t attention = 96 * (21 + 21 + 15) + (21 + 21 + 15) + 15 * 96 + 96;
     const uint64_t ffn = 96 * 100 + 100 + 100 * 96 + 96;
     const uint64_t encoder = attention + ffn + 4 * 96, decoder = 2 * attention + ffn + 6 * 96;
-    assert_true(dg_config_parameters(&c) == tables + 2 * encoder + decoder);
+    assert_true(dg_params_elements(&c) == tables + 2 * encoder + decoder);
 }
 
 static void output_limits(void **state)

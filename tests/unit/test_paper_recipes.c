@@ -1,4 +1,5 @@
 /* The shipped recipes, above all the paper's. */
+#include "model/params.h"
 #include "trainer/recipe/recipe.h"
 
 #include <setjmp.h>
@@ -35,7 +36,7 @@ static void test_table3(void **state)
         assert_int_equal(dg_recipe_load(path, "", NULL, 0, &r, &err), 0);
         uint32_t V = strcmp(rows[i].name, "big") ? 41000 : 36000;
         assert_int_equal(dg_recipe_config(r, V, V, 0, 1, &c, &err), 0);
-        double millions = (double)dg_config_parameters(&c) / 1e6;
+        double millions = (double)dg_params_elements(&c) / 1e6;
         if (millions < rows[i].millions - 0.6 || millions > rows[i].millions + 0.6)
             fail_msg("%s has %.1f million parameters, the paper prints %.0f", rows[i].name,
                 millions, rows[i].millions);

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "model/params.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -76,7 +77,7 @@ int dg_report_card(const char *dir, const struct dg_recipe *r, const struct dg_c
     dg_buffer_addf(&b,
         "A Transformer of %u encoder and %u decoder layers, d_model %u, d_ff %u, %u heads, %" PRIu64
         " parameters; vocabularies of %u and %u pieces.\n",
-        c->enc_layers, c->dec_layers, c->D, c->F, c->H, dg_config_parameters(c), c->source_vocab,
+        c->enc_layers, c->dec_layers, c->D, c->F, c->H, dg_params_elements(c), c->source_vocab,
         c->target_vocab);
     add_scores(&b, dg_json_get(training, "scores"));
     add_training(&b, training);

@@ -71,7 +71,7 @@ void dg_training_plan_make(const struct dg_recipe *r, const struct dg_config *c,
 {
     const size_t elements = dg_param_block_size(c), block = elements * sizeof(float);
     memset(out, 0, sizeof *out);
-    out->parameters = dg_config_parameters(c);
+    out->parameters = dg_params_elements(c);
     out->threads = (uint64_t)(r->training.threads > 0 ? r->training.threads : dg_cores_available());
     if (place->tape.own_memory) {
         out->device = true;
