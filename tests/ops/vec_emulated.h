@@ -4,7 +4,7 @@
 #ifndef DG_TESTS_OPS_VEC_EMULATED_H
 #define DG_TESTS_OPS_VEC_EMULATED_H
 
-#include "kernels/cpu/plain_attention.h"
+#include "kernels/cpu/isa.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -70,12 +70,12 @@ EMULATED void v_store(float *p, vec a)
 EMULATED vec v_load_half(const uint16_t *p)
 {
     vec r;
-    dg_plain_widen(r.lane, p, VL);
+    dg_cpu_plain.widen(r.lane, p, VL);
     return r;
 }
 EMULATED void v_store_half(uint16_t *p, vec a)
 {
-    dg_plain_narrow(p, a.lane, VL);
+    dg_cpu_plain.narrow(p, a.lane, VL);
 }
 #define EMULATE(name, expression)                                                                  \
     EMULATED vec name(vec a, vec b)                                                                \
