@@ -28,6 +28,18 @@ struct dg_rows {
     size_t offset, ld;
 };
 
+/* The rows from row m on. */
+static inline struct dg_rows dg_rows_from(struct dg_rows r, size_t m)
+{
+    return (struct dg_rows){r.buf, r.offset + m * r.ld, r.ld};
+}
+
+/* The same rows from element `first` of each on. */
+static inline struct dg_rows dg_rows_column(struct dg_rows r, size_t first)
+{
+    return (struct dg_rows){r.buf, r.offset + first, r.ld};
+}
+
 enum dg_act { DG_ACT_NONE, DG_ACT_RELU, DG_ACT_SWISH, DG_ACT_GELU };
 
 enum dg_type { DG_F32 = 0, DG_F16 = 1, DG_BF16 = 2, DG_S8 = 3 };

@@ -276,12 +276,6 @@ static void run_piece(void *arg, size_t piece)
     }
 }
 
-static struct dg_rows row(struct dg_rows r, size_t m)
-{
-    r.offset += m * r.ld;
-    return r;
-}
-
 /* Stores a cached step's own keys and values in their slots. */
 static void keep_newest(struct dg_backend *be, const struct dg_attention *op)
 {
@@ -289,8 +283,9 @@ static void keep_newest(struct dg_backend *be, const struct dg_attention *op)
         const struct dg_attn_seg *s = &op->segs[i];
         assert(s->n_q == 1 && s->slots);
         const int32_t *slot = &s->slots[s->n_k - 1];
-        dg_cpu_kv_write(be, row(op->new_k, s->q0), op->k, slot, 1, (size_t)op->H * op->Dk);
-        dg_cpu_kv_write(be, row(op->new_v, s->q0), op->v, slot, 1, (size_t)op->H * op->Dv);
+        const struct dg_rows k = dg_rows_from(op->new_k, s->q0), v = dg_rows_from(op->new_v, s->q0);
+        dg_cpu_kv_write(be, k, op->k, slot, 1, (size_t)op->H * op->Dk);
+        dg_cpu_kv_write(be, v, op->v, slot, 1, (size_t)op->H * op->Dv);
     }
 }
 

@@ -98,11 +98,6 @@ static struct span choose(const struct dg_engine *e)
     return price_of(&p, V) < cost(V, p.rows) ? p.whole : (struct span){0, p.rows};
 }
 
-static struct dg_rows row(struct dg_rows r, uint32_t m)
-{
-    return (struct dg_rows){r.buf, r.offset + m * r.ld, r.ld};
-}
-
 /* The topk op's arguments for rows with n logits each, from row `first` on. */
 static struct dg_topk topk(const struct dg_engine *e, uint32_t first, size_t n)
 {
@@ -122,7 +117,7 @@ static void multiply_all(struct dg_engine *e, struct dg_rows y, uint32_t first, 
     const struct dg_model *m = e->model;
     const struct dg_pass p = {.be = e->be, .config = &m->config, .M = end - first};
     if (first < end)
-        dg_output_forward(&p, &m->params, row(y, first), row(e->logits, first));
+        dg_output_forward(&p, &m->params, dg_rows_from(y, first), dg_rows_from(e->logits, first));
 }
 
 /* Find the candidates of rows first .. end-1, whose sentences have no list. */
@@ -130,7 +125,7 @@ static void take_of_all(struct dg_engine *e, uint32_t first, uint32_t end)
 {
     const struct dg_topk top = topk(e, first, e->model->config.target_vocab);
     if (first < end)
-        e->be->ops->topk(e->be, &top, row(e->logits, first), end - first);
+        e->be->ops->topk(e->be, &top, dg_rows_from(e->logits, first), end - first);
 }
 
 /* Find the candidates of a sentence with a list; own: its rows hold the logits of the list
@@ -144,7 +139,7 @@ static void take_of_list(struct dg_engine *e, const struct dg_live *s, uint32_t 
     for (uint32_t r = 0; r < M; r++) /* the shortlist includes the prefix */
         if (e->force[first + r] >= 0)
             e->force[first + r] = dg_output_rows_find(o, e->force[first + r]);
-    e->be->ops->topk(e->be, &top, row(e->logits, first), M);
+    e->be->ops->topk(e->be, &top, dg_rows_from(e->logits, first), M);
     for (uint32_t r = 0; r < M; r++)
         for (uint32_t i = 0; i < e->want[first + r]; i++)
             if (top.ids[r * e->k_max + i] >= 0) /* -1: no candidate is left */
@@ -155,7 +150,8 @@ static void multiply_own(
     struct dg_engine *e, const struct dg_live *s, struct dg_rows y, uint32_t first)
 {
     const struct dg_linear op = {.w = s->output->w, .bias = s->output->bias};
-    e->be->ops->linear(e->be, &op, row(y, first), row(e->logits, first), s->beam.n_live);
+    e->be->ops->linear(
+        e->be, &op, dg_rows_from(y, first), dg_rows_from(e->logits, first), s->beam.n_live);
 }
 
 static bool is_in(struct span whole, uint32_t row)

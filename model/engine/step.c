@@ -45,11 +45,9 @@ static uint32_t pack_rows(struct dg_engine *e, struct dg_live *s, uint32_t M, si
  * only the list's logits, side by side: they move to their ids, all others become -inf. */
 static void read_row(struct dg_engine *e, const struct dg_live *s, uint32_t M)
 {
-    const struct dg_rows logits = {
-        e->logits.buf, e->logits.offset + M * e->logits.ld, e->logits.ld};
     const struct dg_output_rows *list = s->output;
     const uint32_t V = e->model->config.target_vocab;
-    e->be->ops->read(e->be, logits, 1, list ? list->n : V, e->row);
+    e->be->ops->read(e->be, dg_rows_from(e->logits, M), 1, list ? list->n : V, e->row);
     for (uint32_t i = list ? list->n : 0, end = V; i-- > 0;) {
         const uint32_t to = (uint32_t)list->ids[i]; /* >= i, since ids ascend */
         const float x = e->row[i];

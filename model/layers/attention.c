@@ -1,11 +1,5 @@
 #include "model/layers/layers.h"
 
-static struct dg_rows column(struct dg_rows x, size_t first)
-{
-    x.offset += first;
-    return x;
-}
-
 static void linear(const struct dg_pass *p, const struct dg_weight *w, const struct dg_weight *bias,
     struct dg_rows x, struct dg_rows y, size_t M)
 {
@@ -36,7 +30,7 @@ void dg_self_attention_forward(const struct dg_pass *p, int side, uint32_t layer
     size_t hdk = (size_t)p->config->H * p->config->Dk;
 
     linear(p, w->qkv_w, w->qkv_b, x, slots->qkv, p->M);
-    struct dg_rows k = column(slots->qkv, hdk), v = column(slots->qkv, 2 * hdk);
+    struct dg_rows k = dg_rows_column(slots->qkv, hdk), v = dg_rows_column(slots->qkv, 2 * hdk);
     struct dg_attention op = {.k = k,
         .v = v,
         .probs = slots->probs,
@@ -68,7 +62,7 @@ void dg_cross_attention_forward(const struct dg_pass *p, uint32_t layer,
     } else {
         linear(p, w->kv_w, w->kv_b, c->memory, slots->kv, c->R);
         op.k = slots->kv;
-        op.v = column(slots->kv, (size_t)p->config->H * p->config->Dk);
+        op.v = dg_rows_column(slots->kv, (size_t)p->config->H * p->config->Dk);
     }
     attend(p, 1, &c->cross, &op, slots->q, slots->context);
     linear(p, w->out_w, w->out_b, slots->context, slots->sub, p->M);
@@ -90,6 +84,6 @@ void dg_cross_cache_fill(const struct dg_pass *p, const struct dg_params *w, str
     for (uint32_t l = 0; l < c->dec_layers; l++) {
         linear(p, w->dec[l].cross.kv_w, w->dec[l].cross.kv_b, memory, kv, p->M);
         p->be->ops->kv_write(p->be, kv, pools[l].k, slots, p->M, hdk);
-        p->be->ops->kv_write(p->be, column(kv, hdk), pools[l].v, slots, p->M, hdv);
+        p->be->ops->kv_write(p->be, dg_rows_column(kv, hdk), pools[l].v, slots, p->M, hdv);
     }
 }

@@ -1,11 +1,5 @@
 #include "model/train/loss.h"
 
-static struct dg_rows from_row(struct dg_rows r, size_t m)
-{
-    r.offset += m * r.ld;
-    return r;
-}
-
 /* Compute logits, loss and gradients a chunk of rows at a time. */
 static void by_chunks(struct dg_tape *t, const struct dg_params *w, struct dg_params *grads,
     const struct dg_objective *o, struct dg_rows x, struct dg_loss_sums *sums)
@@ -19,15 +13,15 @@ static void by_chunks(struct dg_tape *t, const struct dg_params *w, struct dg_pa
     for (size_t m = 0; m < t->target.M; m += t->chunk) {
         pass.M = t->target.M - m < t->chunk ? t->target.M - m : t->chunk;
         loss.target = t->labels + m;
-        dg_output_forward(&pass, w, from_row(x, m), logits);
+        dg_output_forward(&pass, w, dg_rows_from(x, m), logits);
         t->train->ops->loss(t->train, &loss, logits, pass.M, sums);
         if (!grads)
             continue;
         struct dg_linear op = {.w = w->out_w, .bias = w->out_b};
         struct dg_linear_grad g = {.op = &op,
-            .x = from_row(x, m),
+            .x = dg_rows_from(x, m),
             .dy = logits,
-            .dx = from_row(t->scratch.dx, m),
+            .dx = dg_rows_from(t->scratch.dx, m),
             .dw = grads->out_w,
             .dbias = grads->out_b};
         t->train->ops->linear_backward(t->train, &g, pass.M);

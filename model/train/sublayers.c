@@ -9,12 +9,6 @@
  *                   dw1 += dhidden^T x */
 #include "model/train/sublayers.h"
 
-static struct dg_rows column(struct dg_rows x, size_t first)
-{
-    x.offset += first;
-    return x;
-}
-
 /* Turn dx, in a pre-norm model dstream, into the residual's gradient; write that of the sublayer's
  * output to scratch.dsub. */
 static void norm_backward(const struct dg_down *d, const struct dg_norm_params *w,
@@ -153,12 +147,12 @@ int dg_self_backward(const struct dg_down *d, uint32_t layer, const struct dg_se
     /* Queries, keys and values are columns of one product's rows, and so are their gradients. */
     struct attend a = {.segs = d->side ? d->t->target.self : d->t->source.self,
         .q = s->qkv,
-        .k = column(s->qkv, hdk),
-        .v = column(s->qkv, 2 * hdk),
+        .k = dg_rows_column(s->qkv, hdk),
+        .v = dg_rows_column(s->qkv, 2 * hdk),
         .probs = s->probs,
         .dq = b->dqkv,
-        .dk = column(b->dqkv, hdk),
-        .dv = column(b->dqkv, 2 * hdk),
+        .dk = dg_rows_column(b->dqkv, hdk),
+        .dv = dg_rows_column(b->dqkv, 2 * hdk),
         .site = DG_SITE_SELF_PROBS};
     int rc = attend_backward(d, layer, &a, err);
     /* One product takes all three back: dqkv[M,2*H*Dk+H*Dv] -> dx[M,D]. */
@@ -211,11 +205,11 @@ int dg_cross_backward(const struct dg_down *d, uint32_t layer, const struct dg_c
     struct attend a = {.segs = t->cross,
         .q = s->q,
         .k = s->kv,
-        .v = column(s->kv, hdk),
+        .v = dg_rows_column(s->kv, hdk),
         .probs = s->probs,
         .dq = b->dq,
         .dk = b->dkv,
-        .dv = column(b->dkv, hdk),
+        .dv = dg_rows_column(b->dkv, hdk),
         .site = DG_SITE_CROSS_PROBS,
         .guide = layer == d->guided_layer ? d->guide : NULL};
     int rc = attend_backward(d, layer, &a, err);

@@ -196,7 +196,7 @@ static void check_attention(
         struct dg_attention step = {
             d.H, d.Dk, d.Dv, DG_ATTN_SEGS, segs, n_q > 2 ? 3 : 2, .k = ks, .v = vs};
         be->ops->attention(be, &step, qr, out);
-        be->ops->read(be, (struct dg_rows){out.buf, out.offset + i * out.ld, out.ld}, 1, vn, one);
+        be->ops->read(be, dg_rows_from(out, i), 1, vn, one);
         if (n_q > 2 && memcmp(one, all + i * vn, vn * sizeof *one))
             fail_msg("attention, %s: query %u of %u against %u keys (H %u, Dk %u, Dv %u, causal "
                      "%d) differs alone",

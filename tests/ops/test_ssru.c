@@ -57,8 +57,7 @@ static void check_pieces(struct dg_backend *be, const char *isa, size_t n, size_
             const size_t m = segs[i].q0 + t;
             const int32_t from = t ? (int32_t)((t - 1) % 2) : -1, to = (int32_t)(t % 2);
             struct dg_ssru step = {.states = states, .from = &from, .to = &to};
-            struct dg_rows z1 = {zs.buf, zs.offset + m * zs.ld, zs.ld},
-                           y1 = {ys.buf, ys.offset + m * ys.ld, ys.ld};
+            struct dg_rows z1 = dg_rows_from(zs, m), y1 = dg_rows_from(ys, m);
             be->ops->ssru(be, &step, z1, y1, 1, D);
         }
     be->ops->read(be, ys, M, D, stepped);
