@@ -101,8 +101,7 @@ static void normalise(struct group *g, size_t j0, size_t n)
         }
         if (op->drop)
             isa->dropout(s, seen,
-                (struct dg_mask){op->drop->row_key[g->seg->q0 + g->i0 + i] ^ op->drop->site,
-                    (uint32_t)(g->h * 2048 + j0), op->drop->p});
+                dg_mask_of(op->drop, g->seg->q0 + g->i0 + i, (uint32_t)(g->h * 2048 + j0)));
     }
 }
 

@@ -62,7 +62,6 @@ void dg_cpu_embed(struct dg_backend *be, const struct dg_embed *op, struct dg_ro
             look_up(table, (size_t)op->ids[m], row);
         add_position(op->positions, (size_t)op->pos[m], op->scale, row);
         if (op->drop)
-            cpu->isa->dropout(
-                row, D, (struct dg_mask){op->drop->row_key[m] ^ op->drop->site, 0, op->drop->p});
+            cpu->isa->dropout(row, D, dg_mask_of(op->drop, m, 0));
     }
 }

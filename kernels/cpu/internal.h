@@ -103,6 +103,13 @@ static inline const float *dg_weight_floats(const struct dg_weight *w)
     return (const float *)w->data;
 }
 
+/* The mask of row m, from element `first` on. drop NULL: none. */
+static inline struct dg_mask dg_mask_of(const struct dg_dropout *drop, size_t m, uint32_t first)
+{
+    return drop ? (struct dg_mask){drop->row_key[m] ^ drop->site, first, drop->p}
+                : (struct dg_mask){0};
+}
+
 /* Returns how many pieces to split `units` of work into: 1 unless `cost` (approximate
  * multiply-adds) is worth waking threads. */
 size_t dg_cpu_pieces(const struct dg_cpu *cpu, size_t units, double cost);

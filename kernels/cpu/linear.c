@@ -189,9 +189,7 @@ static void finish_block(const struct job *j, const struct block *b)
         if (!plain)
             isa->finish(y, op->pre.buf ? dg_rows_at(op->pre, m) + b->n0 : NULL, bias, b->n, act);
         if (op->drop)
-            isa->dropout(y, b->n,
-                (struct dg_mask){
-                    op->drop->row_key[m] ^ op->drop->site, (uint32_t)b->n0, op->drop->p});
+            isa->dropout(y, b->n, dg_mask_of(op->drop, m, (uint32_t)b->n0));
     }
 }
 

@@ -51,9 +51,8 @@ static void run_rows(void *arg, size_t i)
             .xhat = op->xhat.buf ? dg_rows_at(op->xhat, m) : NULL,
             .rstd = op->rstd.buf ? dg_rows_at(op->rstd, m) : NULL,
             .eps = op->eps,
+            .drop = dg_mask_of(op->drop, m, 0),
         };
-        if (op->drop)
-            row.drop = (struct dg_mask){op->drop->row_key[m] ^ op->drop->site, 0, op->drop->p};
         if (op->sum.buf)
             sum_first(j, &row, dg_rows_at(op->sum, m));
         j->cpu->isa->norm(&row, j->D);

@@ -62,8 +62,7 @@ static void expect(const struct dg_cpu *cpu, const struct matrix *w, const struc
         1, w->N, dg_bf16_pairs(w->K), rounded, w->K + 1, packed, y, w->N, .add = false});
     cpu->isa->finish(y, pre, op->bias ? dg_weight_floats(op->bias) : NULL, w->N, op->act);
     if (op->drop)
-        cpu->isa->dropout(
-            y, w->N, (struct dg_mask){op->drop->row_key[m] ^ op->drop->site, 0, op->drop->p});
+        cpu->isa->dropout(y, w->N, dg_mask_of(op->drop, m, 0));
     free(rounded), free(packed);
 }
 

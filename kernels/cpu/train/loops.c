@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static void drop(float *y, size_t n, struct dg_loop_mask mask)
+static void drop(float *y, size_t n, struct dg_mask mask)
 {
     const uint32_t floor_ = (uint32_t)(mask.p * 16777216.0f);
     const float scale = 1.0f / (1.0f - mask.p);

@@ -4,13 +4,8 @@
 #ifndef DG_KERNELS_CPU_TRAIN_LOOPS_H
 #define DG_KERNELS_CPU_TRAIN_LOOPS_H
 
+#include "kernels/cpu/isa.h"
 #include "kernels/train.h"
-
-/* A row's dropout: element e was kept when dg_dropout_keep(key, first + e, p). p = 0: none. */
-struct dg_loop_mask {
-    uint32_t key, first;
-    float p;
-};
 
 struct dg_loop_norm {
     /* [D] */
@@ -24,7 +19,7 @@ struct dg_loop_norm {
     float *dx, *dr;
     /* [D], added to */
     float *dgain, *dbias;
-    struct dg_loop_mask drop;
+    struct dg_mask drop;
 };
 
 /* One position of an SSRU; positions run from the last of a segment to the first: see struct
@@ -92,7 +87,7 @@ struct dg_loop_loss {
 struct dg_loops {
     const char *isa;
     /* y[n] *= mask / (1-p) */
-    void (*drop)(float *y, size_t n, struct dg_loop_mask mask);
+    void (*drop)(float *y, size_t n, struct dg_mask mask);
     /* dy[n] *= (y > 0) * scale */
     void (*relu)(float *dy, const float *y, size_t n, float scale);
     void (*swish)(float *dy, const float *pre, size_t n);

@@ -38,13 +38,6 @@ static float *grad_of(struct dg_weight *w)
     return (float *)(uintptr_t)w->data;
 }
 
-static struct dg_loop_mask mask_of(const struct dg_dropout *drop, size_t m)
-{
-    if (!drop)
-        return (struct dg_loop_mask){0};
-    return (struct dg_loop_mask){drop->row_key[m] ^ drop->site, 0, drop->p};
-}
-
 /* dy[M,N]: gradient of the layer's output -> gradient before the activation. */
 static void act_backward(
     const struct dg_loops *l, const struct dg_linear_grad *g, size_t M, size_t N)
@@ -57,7 +50,7 @@ static void act_backward(
             continue;
         }
         if (op->drop)
-            l->drop(dy, N, mask_of(op->drop, m));
+            l->drop(dy, N, dg_mask_of(op->drop, m, 0));
         if (op->act == DG_ACT_SWISH)
             l->swish(dy, dg_rows_at(op->pre, m), N);
         else if (op->act == DG_ACT_GELU)
@@ -98,7 +91,7 @@ static void add_norm_backward(struct dg_train *t, const struct dg_norm_grad *g, 
         row.dx = dg_rows_at(g->dx, m);
         row.dr = dg_rows_at(g->dr, m);
         row.dsum = g->dsum.buf ? dg_rows_at(g->dsum, m) : NULL;
-        row.drop = mask_of(g->op->drop, m);
+        row.drop = dg_mask_of(g->op->drop, m, 0);
         l->norm(&row, D);
     }
 }
@@ -221,12 +214,10 @@ static void embed_backward(struct dg_train *t, const struct dg_embed_grad *g, si
     const struct dg_loops *l = loops_of(t);
     const struct dg_embed *op = g->op;
     const size_t D = op->table->K;
-    struct dg_loop_mask mask;
     for (size_t m = 0; m < M; m++) {
         float *dy = dg_rows_at(g->dy, m);
-        mask = mask_of(op->drop, m);
-        if (mask.p > 0)
-            l->drop(dy, D, mask);
+        if (op->drop)
+            l->drop(dy, D, dg_mask_of(op->drop, m, 0));
         if (op->ids[m] >= 0)
             l->axpy(grad_of(g->dtable) + (size_t)op->ids[m] * D, dy, op->scale, D);
         if (g->dpositions)
