@@ -40,25 +40,23 @@ static bool has_driver(void)
     return (named && *named) || dlopen(DRIVER, RTLD_LAZY | RTLD_LOCAL);
 }
 
-static const struct dg_plugin *open_plugin(struct dg_error *err)
+static int open_plugin(const struct dg_plugin **out, struct dg_error *err)
 {
     dg_plugin_entry *entry = NULL;
-    if (!has_driver()) {
-        dg_error_set(err, DG_ENOTFOUND, "no NVIDIA driver on this machine (%s)", dlerror());
-        return NULL;
-    }
+    *out = NULL;
+    if (!has_driver())
+        return dg_error_set(err, DG_ENOTFOUND, "no NVIDIA driver on this machine (%s)", dlerror());
     void *library = open_library();
-    if (!library) {
-        dg_error_set(err, DG_ENOTFOUND, "the CUDA plugin cannot be opened: %s", dlerror());
-        return NULL;
-    }
+    if (!library)
+        return dg_error_set(err, DG_ENOTFOUND, "the CUDA plugin cannot be opened: %s", dlerror());
     void *symbol = dlsym(library, DG_PLUGIN_ENTRY);
     memcpy(
         &entry, &symbol, sizeof entry); /* C has no cast from an object's pointer to a function's */
-    const struct dg_plugin *plugin = entry ? entry(DG_PLUGIN_ABI) : NULL;
-    if (!plugin)
-        dg_error_set(err, DG_EUNSUP, "the CUDA plugin is of another version than this program");
-    return plugin;
+    *out = entry ? entry(DG_PLUGIN_ABI) : NULL;
+    if (!*out)
+        return dg_error_set(
+            err, DG_EUNSUP, "the CUDA plugin is of another version than this program");
+    return DG_OK;
 }
 
 static int choose_type(const char *name, enum dg_type *type, struct dg_error *err)
@@ -208,8 +206,8 @@ int dg_devices_choose(
     if (rc != DG_OK)
         return rc;
     const bool cpu = !strcmp(name, "cpu"), automatic = !strcmp(name, "auto");
-    const struct dg_plugin *plugin = cpu ? NULL : open_plugin(&why);
-    const int n = plugin ? plugin->count(&why) : 0;
+    const struct dg_plugin *plugin;
+    const int n = cpu || open_plugin(&plugin, &why) ? 0 : plugin->count(&why);
     if (n > 0 && !(automatic ? take_usable(plugin, n, out, &why) : take_named(n, out, &why)))
         return DG_OK;
     if (!cpu && !automatic)
@@ -234,15 +232,17 @@ int dg_device_probe(const struct dg_device *device, struct dg_error *err)
 {
     if (!device->cuda)
         return DG_OK;
-    const struct dg_plugin *plugin = open_plugin(err);
-    return plugin ? plugin->probe(device->number, err) : err ? err->code : DG_ENOTFOUND;
+    const struct dg_plugin *plugin;
+    int rc = open_plugin(&plugin, err);
+    return rc ? rc : plugin->probe(device->number, err);
 }
 
 int dg_device_identity(
     const struct dg_device *device, unsigned char id[DG_DEVICE_ID], struct dg_error *err)
 {
-    const struct dg_plugin *plugin = open_plugin(err);
-    return plugin ? plugin->identity(device->number, id, err) : err ? err->code : DG_ENOTFOUND;
+    const struct dg_plugin *plugin;
+    int rc = open_plugin(&plugin, err);
+    return rc ? rc : plugin->identity(device->number, id, err);
 }
 
 int dg_device_open(const struct dg_device *device, struct dg_backend **out, struct dg_error *err)
@@ -255,9 +255,10 @@ int dg_device_open(const struct dg_device *device, struct dg_backend **out, stru
             dg_cpu_set_products(*out, device->type);
         return rc;
     }
-    const struct dg_plugin *plugin = open_plugin(err);
+    const struct dg_plugin *plugin;
     const struct dg_plugin_options options = {device->number, device->type};
-    return plugin ? plugin->open(&options, out, err) : err ? err->code : DG_ENOTFOUND;
+    int rc = open_plugin(&plugin, err);
+    return rc ? rc : plugin->open(&options, out, err);
 }
 
 void dg_device_close(struct dg_backend *be)

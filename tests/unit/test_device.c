@@ -82,15 +82,19 @@ static void test_no_plugin(void **state)
     unsetenv("DRAGOMAN_CUDA_PLUGIN");
 }
 
-/* A library that is not our plugin. */
+/* A library that is not our plugin. The code says so without a place for the message, too. */
 static void test_other_library(void **state)
 {
+    const struct dg_device named = {.cuda = true};
     struct dg_device d;
+    struct dg_backend *be;
     struct dg_error err;
     (void)state;
     setenv("DRAGOMAN_CUDA_PLUGIN", "libm.so.6", 1);
     assert_int_equal(choose("cuda:0", NULL, &d, &err), DG_EUNSUP);
     assert_non_null(strstr(err.message, "version"));
+    assert_int_equal(dg_device_open(&named, &be, NULL), DG_EUNSUP);
+    assert_int_equal(dg_device_probe(&named, NULL), DG_EUNSUP);
     unsetenv("DRAGOMAN_CUDA_PLUGIN");
 }
 
