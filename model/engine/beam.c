@@ -205,15 +205,6 @@ void dg_beam_finish(struct dg_beam *b, const struct dg_beam_row *from, uint32_t 
         total / penalty, rank, length_limited, row->sources + lead};
 }
 
-static double worst_rank(const struct dg_beam *b)
-{
-    double worst = INFINITY;
-    for (uint32_t i = 0; i < b->n_finished; i++)
-        if (b->finished[i].rank < worst)
-            worst = b->finished[i].rank;
-    return worst;
-}
-
 /* Best first; equal ranks keep their order. */
 static void sort_finished(struct dg_beam *b)
 {
@@ -276,6 +267,13 @@ uint32_t dg_beam_best_row(const struct dg_beam *b, const struct dg_candidates *o
     return best;
 }
 
+struct dg_beam_piece dg_beam_offered(const struct dg_candidates *offer, uint32_t r, uint32_t at)
+{
+    const size_t i = r * offer->ld + at;
+    return (struct dg_beam_piece){
+        offer->ids[i], offer->sources ? offer->sources[r] : -1, offer->logprob[i]};
+}
+
 /* Candidates that a step considers, besides those that it passes over. */
 static uint32_t looks_at(const struct dg_beam *b, bool forcing)
 {
@@ -335,9 +333,7 @@ static uint32_t select_candidates(
         const uint32_t best = dg_beam_best_row(b, offer, at, &best_total);
         if (best == UINT32_MAX)
             break; /* nothing possible is left (fewer candidates than asked, or all at -inf) */
-        size_t i = best * offer->ld + at[best]++;
-        const struct dg_beam_piece piece = {
-            offer->ids[i], offer->sources ? offer->sources[best] : -1, offer->logprob[i]};
+        const struct dg_beam_piece piece = dg_beam_offered(offer, best, at[best]++);
         if (!forcing && (dg_beam_passes_over(b, best, piece.id) || (skip && skip--)))
             looked++; /* passed over: consider one more instead */
         else if (piece.id == b->eos && !forcing)
@@ -374,7 +370,7 @@ void dg_beam_advance(struct dg_beam *b, const struct dg_candidates *c)
     b->t = t;
     if (n_next && b->n_finished == b->search.n_best) {
         const double penalty = penalty_of(&b->search, b->search.max_len - b->n_lead);
-        if ((b->live[0].logprob + b->live[0].against) / penalty <= worst_rank(b))
+        if ((b->live[0].logprob + b->live[0].against) / penalty <= b->finished[find_worst(b)].rank)
             b->n_live = 0;
     }
     if (!b->n_live) {

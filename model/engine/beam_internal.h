@@ -22,6 +22,8 @@ void dg_beam_extend(
  * candidate is left. */
 uint32_t dg_beam_best_row(const struct dg_beam *b, const struct dg_candidates *offer,
     const uint32_t at[DG_MAX_BEAM], double *best_total);
+/* Candidate `at` of row r, as a piece. */
+struct dg_beam_piece dg_beam_offered(const struct dg_candidates *offer, uint32_t r, uint32_t at);
 /* True if the piece would leave a character of row r unfinished, or is a byte that begins none. */
 bool dg_beam_makes_no_character(const struct dg_beam *b, uint32_t r, int32_t id);
 /* True if the search passes over this candidate of row r. */

@@ -101,13 +101,6 @@ static bool add(
     return true;
 }
 
-static struct dg_beam_piece offered(const struct dg_candidates *offer, uint32_t r, uint32_t at)
-{
-    const size_t i = r * offer->ld + at;
-    return (struct dg_beam_piece){
-        offer->ids[i], offer->sources ? offer->sources[r] : -1, offer->logprob[i]};
-}
-
 /* Add the best 2K over all rows, those that the plain search considers. */
 static void add_best(struct dg_beam *b, struct ways *w)
 {
@@ -118,7 +111,7 @@ static void add_best(struct dg_beam *b, struct ways *w)
         const uint32_t best = dg_beam_best_row(b, offer, at, &total);
         if (best == UINT32_MAX)
             break;
-        const struct dg_beam_piece piece = offered(offer, best, at[best]++);
+        const struct dg_beam_piece piece = dg_beam_offered(offer, best, at[best]++);
         count += add(b, w, best, &piece, false);
     }
     w->n_best = w->n;
@@ -137,7 +130,7 @@ static void add_rows(struct dg_beam *b, struct ways *w)
             add(b, w, r, &piece, true);
         }
         for (uint32_t i = 0; i < offer->k && i < 2; i++) {
-            const struct dg_beam_piece piece = offered(offer, r, i);
+            const struct dg_beam_piece piece = dg_beam_offered(offer, r, i);
             if (add(b, w, r, &piece, false))
                 break;
         }
