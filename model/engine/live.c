@@ -93,45 +93,39 @@ int dg_live_resolve(const struct dg_engine *e, const struct dg_sentence *in, str
     return rc;
 }
 
-/* Cut the sentence's memory into its arrays. */
-static void lay_out(struct dg_live *s, const struct dg_search *search, uint32_t n_reserved)
+/* Make the sentence's memory large enough and cut it into its arrays. */
+static int lay_out(struct dg_live *s, const struct dg_search *search, struct dg_error *err)
 {
-    size_t positions = (size_t)search->beam * search->max_len;
-    size_t n_chain = (size_t)search->beam * dg_cache_blocks(search->max_len);
-    int32_t *p = s->memory;
-    s->source = p;
-    p += s->n_source;
-    s->prefix = p;
-    p += s->n_prefix;
-    s->cross_slots = p;
-    p += s->n_source;
-    s->history[0] = p;
-    p += positions;
-    s->history[1] = p;
-    p += positions;
-    s->chains = p;
-    memset(s->chains, 0xff, n_chain * sizeof *s->chains); /* -1: no block yet */
-    p += n_chain;
-    s->states = p;
-    p += search->beam;
-    s->blocks = p;
-    s->n_reserved = n_reserved;
+    const size_t beam = search->beam, positions = beam * search->max_len,
+                 chains = beam * dg_cache_blocks(search->max_len);
+    const struct {
+        int32_t **array;
+        size_t n;
+    } arrays[] = {{&s->source, s->n_source}, {&s->prefix, s->n_prefix},
+        {&s->cross_slots, s->n_source}, {&s->history[0], positions}, {&s->history[1], positions},
+        {&s->chains, chains}, {&s->states, beam}, {&s->blocks, s->n_reserved}};
+    enum { ARRAYS = sizeof arrays / sizeof *arrays };
+    size_t bytes = 0;
+    for (size_t i = 0; i < ARRAYS; i++)
+        bytes += arrays[i].n * sizeof **arrays[i].array;
+    if (bytes > s->memory_bytes) {
+        void *p = realloc(s->memory, bytes);
+        if (!p)
+            return dg_error_set(
+                err, DG_ENOMEM, "no memory for a sentence of %u pieces", s->n_source);
+        s->memory = p;
+        s->memory_bytes = bytes;
+    }
+    int32_t *at = s->memory;
+    for (size_t i = 0; i < ARRAYS; at += arrays[i++].n)
+        *arrays[i].array = at;
+    memset(s->chains, 0xff, chains * sizeof *s->chains); /* -1: no block yet */
+    return 0;
 }
 
 int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in,
     const struct dg_search *search, int32_t eos, uint32_t n_reserved, struct dg_error *err)
 {
-    size_t n = 2 * (size_t)in->n_source + in->n_prefix +
-               2 * (size_t)search->beam * search->max_len +
-               (size_t)search->beam * dg_cache_blocks(search->max_len) + search->beam + n_reserved;
-    if (n * sizeof(int32_t) > s->memory_bytes) {
-        void *p = realloc(s->memory, n * sizeof(int32_t));
-        if (!p)
-            return dg_error_set(
-                err, DG_ENOMEM, "no memory for a sentence of %u pieces", in->n_source);
-        s->memory = p;
-        s->memory_bytes = n * sizeof(int32_t);
-    }
     s->next = NULL;
     s->id = id;
     s->n_source = in->n_source;
@@ -144,11 +138,14 @@ int dg_live_begin(struct dg_live *s, uint64_t id, const struct dg_sentence *in,
     s->spelling = in->forced ? NULL : in->spelling;
     s->terms = in->terms;
     s->key = dg_choose_key(in->source, in->n_source);
-    lay_out(s, search, n_reserved);
+    s->n_reserved = n_reserved;
+    int rc = lay_out(s, search, err);
+    if (rc)
+        return rc;
     memcpy(s->source, in->source, in->n_source * sizeof *s->source);
     if (in->n_prefix)
         memcpy(s->prefix, in->prefix, in->n_prefix * sizeof *s->prefix);
-    const int rc = dg_beam_begin(&s->beam, search, eos, s->prefix, s->n_prefix, in->forced, err);
+    rc = dg_beam_begin(&s->beam, search, eos, s->prefix, s->n_prefix, in->forced, err);
     s->beam.terms = s->spelling ? NULL : s->terms;
     return rc;
 }
