@@ -15,12 +15,6 @@ static float number_beside(const struct dg_weights *weights, const char *name, c
     return fits ? *(const float *)t->stored[0].data : 0;
 }
 
-/* See dg_ops.weight_round_inputs. */
-static float input_scale(const struct dg_weights *weights, const char *name)
-{
-    return number_beside(weights, name, "in");
-}
-
 int dg_param_set_steps(struct dg_backend *be, const struct dg_weights *weights, const char *name,
     struct dg_weight *w, struct dg_error *err)
 {
@@ -35,7 +29,8 @@ static void spent(const void *of, const void *data, size_t n)
     dg_weights_spent(of, data, n);
 }
 
-int dg_param_load(struct dg_backend *be, const struct dg_weights *weights,
+/* Place one parameter; DG_EFORMAT names a missing or misshapen tensor. */
+static int load_param(struct dg_backend *be, const struct dg_weights *weights,
     const struct dg_param_info *info, struct dg_weight **out, struct dg_error *err)
 {
     const struct dg_tensor *t = dg_weights_find(weights, info->name);
@@ -62,9 +57,10 @@ int dg_param_load(struct dg_backend *be, const struct dg_weights *weights,
     if (in_place)
         dg_weights_keep(weights, in_place);
     dg_weights_release(weights, t);
-    if (info->use & DG_USE_MATRIX)
-        rc = dg_param_set_steps(be, weights, info->name, *out, err);
-    const float scale = info->use & DG_USE_MATRIX ? input_scale(weights, info->name) : 0;
+    if (!(info->use & DG_USE_MATRIX))
+        return 0;
+    rc = dg_param_set_steps(be, weights, info->name, *out, err);
+    const float scale = number_beside(weights, info->name, "in");
     if (rc || !(scale > 0))
         return rc;
     if (!be->ops->weight_round_inputs || t->stored[0].type != DG_F32)
@@ -110,7 +106,7 @@ int dg_model_open(const struct dg_config *config, const struct dg_weights *weigh
     for (size_t i = 0; i < dg_params_count(config); i++) {
         struct dg_param_info info;
         dg_params_info(config, i, &info);
-        if ((rc = dg_param_load(be, weights, &info, dg_params_slot(&m->params, &info), err)))
+        if ((rc = load_param(be, weights, &info, dg_params_slot(&m->params, &info), err)))
             goto out;
     }
     dg_params_tie(config, &m->params);
@@ -152,7 +148,7 @@ void dg_model_use_shortlist(
     const char *name = dg_params_output(&m->config);
     m->out_biases = m->params.out_b ? stored_rows(weights, "out.b") : NULL;
     m->out_rows = stored_rows(weights, name);
-    m->out_input_scale = m->out_rows ? input_scale(weights, name) : 0;
+    m->out_input_scale = m->out_rows ? number_beside(weights, name, "in") : 0;
 }
 
 void dg_model_own_take(struct dg_model *m, struct dg_weights *weights)

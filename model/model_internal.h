@@ -25,8 +25,4 @@ struct dg_model {
     struct dg_position_table positions;
 };
 
-/* Place one parameter; DG_EFORMAT names a missing or misshapen tensor. */
-int dg_param_load(struct dg_backend *be, const struct dg_weights *weights,
-    const struct dg_param_info *info, struct dg_weight **out, struct dg_error *err);
-
 #endif

@@ -52,8 +52,7 @@ enum {
 /* Longest K of fine activations: 2^16 * 223 * 127 is below 2^31. */
 #define DG_INT8_FINE_K_MAX ((size_t)1 << 16)
 
-/* Packs rows[N,K] into dg_int8_packed_bytes(N,K) bytes; returns whether sums may be paired.
- * dg_int8_unpack is the reverse. */
+/* Packs rows[N,K] into dg_int8_packed_bytes(N,K) bytes; returns whether sums may be paired. */
 bool dg_int8_pack(const int8_t *rows, size_t N, size_t K, void *packed);
 /* Returns the largest sum of four weights of one sign in a row that pairing adds up
  * (DG_INT8_PAIRED). */
@@ -62,7 +61,6 @@ int dg_int8_pair_sum(const int8_t *row, size_t K);
 int dg_int8_two_sum(const int8_t *row, size_t K);
 /* The same over all rows of a packed matrix. */
 int dg_int8_packed_two_sum(const void *packed, size_t N, size_t K);
-void dg_int8_unpack(const void *packed, size_t N, size_t K, int8_t *rows);
 /* y[K] = row n, without its scale. */
 void dg_int8_row(const void *packed, size_t n, size_t K, float *y);
 

@@ -107,23 +107,10 @@ bool dg_int8_pack(const int8_t *rows, size_t N, size_t K, void *packed)
     return paired;
 }
 
-/* Returns element 0 of row n; the four elements of a group are adjacent, groups are 64 bytes
- * apart. */
-static const int8_t *row_at(const void *packed, size_t n, size_t K)
-{
-    return (const int8_t *)packed + n / PANEL * dg_int8_panel_bytes(K) + n % PANEL * 4;
-}
-
-void dg_int8_unpack(const void *packed, size_t N, size_t K, int8_t *rows)
-{
-    for (size_t n = 0; n < N; n++)
-        for (size_t k = 0; k < K; k++)
-            rows[n * K + k] = row_at(packed, n, K)[k / 4 * 64 + k % 4];
-}
-
+/* The four elements of a group are adjacent, groups are 64 bytes apart. */
 void dg_int8_row(const void *packed, size_t n, size_t K, float *y)
 {
-    const int8_t *row = row_at(packed, n, K);
+    const int8_t *row = (const int8_t *)packed + n / PANEL * dg_int8_panel_bytes(K) + n % PANEL * 4;
     for (size_t k = 0; k < K; k++)
         y[k] = (float)row[k / 4 * 64 + k % 4];
 }

@@ -83,12 +83,3 @@ void dg_pack_panels(const struct dg_stored *rows, size_t N, size_t K, float *pan
         for (size_t k0 = 0; k0 < K; k0 += 16)
             pack_block(rows, N, K, p, k0, K - k0 < 16 ? K - k0 : 16, panels + p * DG_PANEL * K);
 }
-
-void dg_unpack_panels(const float *panels, size_t N, size_t K, float *rows)
-{
-    for (size_t n = 0; n < N; n++) {
-        const float *column = panels + n / DG_PANEL * DG_PANEL * K + n % DG_PANEL;
-        for (size_t k = 0; k < K; k++)
-            rows[n * K + k] = column[k * DG_PANEL];
-    }
-}

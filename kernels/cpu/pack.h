@@ -16,9 +16,6 @@ size_t dg_pack_elements(size_t N, size_t K);
 /* Packs rows[N,K] of any stored type (scales[N] for DG_S8) into fp32 panels. */
 void dg_pack_panels(const struct dg_stored *rows, size_t N, size_t K, float *panels);
 
-/* The reverse, fp32: rows[N,K]. */
-void dg_unpack_panels(const float *panels, size_t N, size_t K, float *rows);
-
 /* y[n] = the fp32 values of elements first .. first + n - 1 of row-major data, without scales. */
 void dg_convert_floats(const void *data, enum dg_type type, size_t first, size_t n, float *y);
 

@@ -165,16 +165,13 @@ static void test_pack(void **state)
     for (size_t s = 0; s < 5; s++) {
         size_t n = shapes[s][0], k = shapes[s][1], all = dg_pack_elements(n, k);
         assert_int_equal(all, (n + 15) / 16 * 16 * k);
-        float *rows = ops_floats(n * k, s), *panels = ops_memory(all, 4),
-              *back = ops_memory(n * k, 4);
+        float *rows = ops_floats(n * k, s), *panels = ops_memory(all, 4);
         dg_pack_panels(&(struct dg_stored){DG_F32, DG_LAYOUT_ROWS, rows, NULL}, n, k, panels);
         for (size_t i = 0; i < all; i++) {
             size_t row = i / (16 * k) * 16 + i % 16, column = i / 16 % k;
             assert_true(panels[i] == (row < n ? rows[row * k + column] : 0));
         }
-        dg_unpack_panels(panels, n, k, back);
-        assert_memory_equal(back, rows, n * k * 4);
-        free(rows), free(panels), free(back);
+        free(rows), free(panels);
     }
 }
 
