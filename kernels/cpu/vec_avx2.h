@@ -19,23 +19,12 @@ typedef __m256 vec;
 typedef __m256i vec_mask;
 typedef __m256i vec_int;
 
-/* clang-format off: a line for each wrapper. */
-static inline vec v_zero(void)
-{
-    return _mm256_setzero_ps();
-}
-static inline vec v_all(float a)
-{
-    return _mm256_set1_ps(a);
-}
-static inline vec v_load(const float *p)
-{
-    return _mm256_loadu_ps(p);
-}
-static inline void v_store(float *p, vec a)
-{
-    _mm256_storeu_ps(p, a);
-}
+/* A line for each wrapper that fits into one. */
+/* clang-format off */
+static inline vec v_zero(void) { return _mm256_setzero_ps(); }
+static inline vec v_all(float a) { return _mm256_set1_ps(a); }
+static inline vec v_load(const float *p) { return _mm256_loadu_ps(p); }
+static inline void v_store(float *p, vec a) { _mm256_storeu_ps(p, a); }
 /* fp16 to fp32 is exact; back, to the nearest, ties to even. */
 static inline vec v_load_half(const uint16_t *p)
 {
@@ -48,53 +37,23 @@ static inline void v_store_half(uint16_t *p, vec a)
 /* A macro, because GCC considers an inline function that only prefetches to have no effect, and
  * drops it. */
 #define v_prefetch(at) _mm_prefetch((const char *)(at), _MM_HINT_T0)
-static inline vec v_add(vec a, vec b)
-{
-    return _mm256_add_ps(a, b);
-}
-static inline vec v_sub(vec a, vec b)
-{
-    return _mm256_sub_ps(a, b);
-}
-static inline vec v_mul(vec a, vec b)
-{
-    return _mm256_mul_ps(a, b);
-}
-static inline vec v_div(vec a, vec b)
-{
-    return _mm256_div_ps(a, b);
-}
-static inline vec v_fma(vec a, vec b, vec c)
-{
-    return _mm256_fmadd_ps(a, b, c);
-} /* a b + c */
-static inline vec v_fnma(vec a, vec b, vec c)
-{
-    return _mm256_fnmadd_ps(a, b, c);
-} /* c - a b */
-static inline vec v_max(vec a, vec b)
-{
-    return _mm256_max_ps(a, b);
-} /* NaN: b */
-static inline vec v_min(vec a, vec b)
-{
-    return _mm256_min_ps(a, b);
-} /* NaN: b */
-/* clang-format on */
+static inline vec v_add(vec a, vec b) { return _mm256_add_ps(a, b); }
+static inline vec v_sub(vec a, vec b) { return _mm256_sub_ps(a, b); }
+static inline vec v_mul(vec a, vec b) { return _mm256_mul_ps(a, b); }
+static inline vec v_div(vec a, vec b) { return _mm256_div_ps(a, b); }
+static inline vec v_fma(vec a, vec b, vec c) { return _mm256_fmadd_ps(a, b, c); } /* a b + c */
+static inline vec v_fnma(vec a, vec b, vec c) { return _mm256_fnmadd_ps(a, b, c); } /* c - a b */
+static inline vec v_max(vec a, vec b) { return _mm256_max_ps(a, b); } /* NaN: b */
+static inline vec v_min(vec a, vec b) { return _mm256_min_ps(a, b); } /* NaN: b */
 
 /* The first n < VL lanes. Lanes beyond are neither read nor written; loaded as zero. */
 static inline vec_mask v_first(size_t n)
 {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
-static inline vec v_load_part(const float *p, vec_mask m)
-{
-    return _mm256_maskload_ps(p, m);
-}
-static inline void v_store_part(float *p, vec_mask m, vec a)
-{
-    _mm256_maskstore_ps(p, m, a);
-}
+static inline vec v_load_part(const float *p, vec_mask m) { return _mm256_maskload_ps(p, m); }
+static inline void v_store_part(float *p, vec_mask m, vec a) { _mm256_maskstore_ps(p, m, a); }
+/* clang-format on */
 static inline vec v_select(vec_mask m, vec a, vec b)
 {
     return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(m));
@@ -136,26 +95,13 @@ static inline vec_int v_count(uint32_t first)
     return _mm256_add_epi32(
         _mm256_set1_epi32((int)first), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
-static inline vec_int v_int(uint32_t a)
-{
-    return _mm256_set1_epi32((int)a);
-}
-static inline vec_int v_int_add(vec_int a, vec_int b)
-{
-    return _mm256_add_epi32(a, b);
-}
-static inline vec_int v_int_mul(vec_int a, vec_int b)
-{
-    return _mm256_mullo_epi32(a, b);
-}
-static inline vec_int v_int_xor(vec_int a, vec_int b)
-{
-    return _mm256_xor_si256(a, b);
-}
-static inline vec_int v_int_shift(vec_int a, int n)
-{
-    return _mm256_srli_epi32(a, n);
-}
+/* clang-format off */
+static inline vec_int v_int(uint32_t a) { return _mm256_set1_epi32((int)a); }
+static inline vec_int v_int_add(vec_int a, vec_int b) { return _mm256_add_epi32(a, b); }
+static inline vec_int v_int_mul(vec_int a, vec_int b) { return _mm256_mullo_epi32(a, b); }
+static inline vec_int v_int_xor(vec_int a, vec_int b) { return _mm256_xor_si256(a, b); }
+static inline vec_int v_int_shift(vec_int a, int n) { return _mm256_srli_epi32(a, n); }
+/* clang-format on */
 /* a >= b ? c : 0, for a, b < 2^31 */
 static inline vec v_keep(vec_int a, vec_int b, vec c)
 {

@@ -19,23 +19,12 @@ typedef __m512 vec;
 typedef __mmask16 vec_mask;
 typedef __m512i vec_int;
 
-/* clang-format off: a line for each wrapper. */
-static inline vec v_zero(void)
-{
-    return _mm512_setzero_ps();
-}
-static inline vec v_all(float a)
-{
-    return _mm512_set1_ps(a);
-}
-static inline vec v_load(const float *p)
-{
-    return _mm512_loadu_ps(p);
-}
-static inline void v_store(float *p, vec a)
-{
-    _mm512_storeu_ps(p, a);
-}
+/* A line for each wrapper that fits into one. */
+/* clang-format off */
+static inline vec v_zero(void) { return _mm512_setzero_ps(); }
+static inline vec v_all(float a) { return _mm512_set1_ps(a); }
+static inline vec v_load(const float *p) { return _mm512_loadu_ps(p); }
+static inline void v_store(float *p, vec a) { _mm512_storeu_ps(p, a); }
 /* fp16 to fp32 is exact; back, to the nearest, ties to even. */
 static inline vec v_load_half(const uint16_t *p)
 {
@@ -50,57 +39,20 @@ static inline void v_store_half(uint16_t *p, vec a)
  * (Zen 4: half as fast). A macro, because GCC considers an inline function that only prefetches to
  * have no effect, and drops it. */
 #define v_prefetch(at) _mm_prefetch((const char *)(at), _MM_HINT_T1)
-static inline vec v_add(vec a, vec b)
-{
-    return _mm512_add_ps(a, b);
-}
-static inline vec v_sub(vec a, vec b)
-{
-    return _mm512_sub_ps(a, b);
-}
-static inline vec v_mul(vec a, vec b)
-{
-    return _mm512_mul_ps(a, b);
-}
-static inline vec v_div(vec a, vec b)
-{
-    return _mm512_div_ps(a, b);
-}
-static inline vec v_fma(vec a, vec b, vec c)
-{
-    return _mm512_fmadd_ps(a, b, c);
-} /* a b + c */
-static inline vec v_fnma(vec a, vec b, vec c)
-{
-    return _mm512_fnmadd_ps(a, b, c);
-} /* c - a b */
-static inline vec v_max(vec a, vec b)
-{
-    return _mm512_max_ps(a, b);
-} /* NaN: b */
-static inline vec v_min(vec a, vec b)
-{
-    return _mm512_min_ps(a, b);
-} /* NaN: b */
-/* clang-format on */
+static inline vec v_add(vec a, vec b) { return _mm512_add_ps(a, b); }
+static inline vec v_sub(vec a, vec b) { return _mm512_sub_ps(a, b); }
+static inline vec v_mul(vec a, vec b) { return _mm512_mul_ps(a, b); }
+static inline vec v_div(vec a, vec b) { return _mm512_div_ps(a, b); }
+static inline vec v_fma(vec a, vec b, vec c) { return _mm512_fmadd_ps(a, b, c); } /* a b + c */
+static inline vec v_fnma(vec a, vec b, vec c) { return _mm512_fnmadd_ps(a, b, c); } /* c - a b */
+static inline vec v_max(vec a, vec b) { return _mm512_max_ps(a, b); } /* NaN: b */
+static inline vec v_min(vec a, vec b) { return _mm512_min_ps(a, b); } /* NaN: b */
 
 /* The first n <= VL lanes. Lanes beyond are neither read nor written; loaded as zero. */
-static inline vec_mask v_first(size_t n)
-{
-    return (vec_mask)((1u << n) - 1);
-}
-static inline vec v_load_part(const float *p, vec_mask m)
-{
-    return _mm512_maskz_loadu_ps(m, p);
-}
-static inline void v_store_part(float *p, vec_mask m, vec a)
-{
-    _mm512_mask_storeu_ps(p, m, a);
-}
-static inline vec v_select(vec_mask m, vec a, vec b)
-{
-    return _mm512_mask_blend_ps(m, b, a);
-}
+static inline vec_mask v_first(size_t n) { return (vec_mask)((1u << n) - 1); }
+static inline vec v_load_part(const float *p, vec_mask m) { return _mm512_maskz_loadu_ps(m, p); }
+static inline void v_store_part(float *p, vec_mask m, vec a) { _mm512_mask_storeu_ps(p, m, a); }
+static inline vec v_select(vec_mask m, vec a, vec b) { return _mm512_mask_blend_ps(m, b, a); }
 
 /* a < b ? 0 : c */
 static inline vec v_zero_below(vec a, vec b, vec c)
@@ -127,10 +79,8 @@ static inline vec v_add_exponent(vec a, vec b)
     return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a), n));
 }
 /* bit i: a[i] >= b[i] */
-static inline uint32_t v_at_least(vec a, vec b)
-{
-    return _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ);
-}
+static inline uint32_t v_at_least(vec a, vec b) { return _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ); }
+/* clang-format on */
 
 /* first, first + 1, ... */
 static inline vec_int v_count(uint32_t first)
@@ -138,26 +88,13 @@ static inline vec_int v_count(uint32_t first)
     return _mm512_add_epi32(_mm512_set1_epi32((int)first),
         _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
 }
-static inline vec_int v_int(uint32_t a)
-{
-    return _mm512_set1_epi32((int)a);
-}
-static inline vec_int v_int_add(vec_int a, vec_int b)
-{
-    return _mm512_add_epi32(a, b);
-}
-static inline vec_int v_int_mul(vec_int a, vec_int b)
-{
-    return _mm512_mullo_epi32(a, b);
-}
-static inline vec_int v_int_xor(vec_int a, vec_int b)
-{
-    return _mm512_xor_si512(a, b);
-}
-static inline vec_int v_int_shift(vec_int a, int n)
-{
-    return _mm512_srli_epi32(a, (unsigned)n);
-}
+/* clang-format off */
+static inline vec_int v_int(uint32_t a) { return _mm512_set1_epi32((int)a); }
+static inline vec_int v_int_add(vec_int a, vec_int b) { return _mm512_add_epi32(a, b); }
+static inline vec_int v_int_mul(vec_int a, vec_int b) { return _mm512_mullo_epi32(a, b); }
+static inline vec_int v_int_xor(vec_int a, vec_int b) { return _mm512_xor_si512(a, b); }
+static inline vec_int v_int_shift(vec_int a, int n) { return _mm512_srli_epi32(a, (unsigned)n); }
+/* clang-format on */
 /* a >= b ? c : 0, for a, b < 2^31 */
 static inline vec v_keep(vec_int a, vec_int b, vec c)
 {

@@ -17,18 +17,11 @@ enum { INT8_ROWS = 6, INT8_PANELS = 1, INT8_PAIRS = 0, INT8_FAR = 0 };
 enum { INT8_ROWS = 4, INT8_PANELS = 1, INT8_PAIRS = 1, INT8_FAR = 0 };
 #endif
 
-static inline vec_int v_int_sub(vec_int a, vec_int b)
-{
-    return _mm256_sub_epi32(a, b);
-}
-static inline vec v_float(vec_int a)
-{
-    return _mm256_cvtepi32_ps(a);
-}
-static inline vec_int v_nearest(vec a)
-{
-    return _mm256_cvtps_epi32(a);
-}
+/* clang-format off */
+static inline vec_int v_int_sub(vec_int a, vec_int b) { return _mm256_sub_epi32(a, b); }
+static inline vec v_float(vec_int a) { return _mm256_cvtepi32_ps(a); }
+static inline vec_int v_nearest(vec a) { return _mm256_cvtps_epi32(a); }
+/* clang-format on */
 #define v_in_register(a) __asm__("" : "+x"(a))
 static inline vec_int v_bytes(const int8_t *w)
 {

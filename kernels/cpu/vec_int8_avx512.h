@@ -17,23 +17,13 @@ enum { INT8_ROWS = 8, INT8_PANELS = 2, INT8_PAIRS = 0, INT8_FAR = 1 };
 enum { INT8_ROWS = 8, INT8_PANELS = 2, INT8_PAIRS = 1, INT8_FAR = 1 };
 #endif
 
-static inline vec_int v_int_sub(vec_int a, vec_int b)
-{
-    return _mm512_sub_epi32(a, b);
-}
-static inline vec v_float(vec_int a)
-{
-    return _mm512_cvtepi32_ps(a);
-}
-static inline vec_int v_nearest(vec a)
-{
-    return _mm512_cvtps_epi32(a);
-}
+/* clang-format off */
+static inline vec_int v_int_sub(vec_int a, vec_int b) { return _mm512_sub_epi32(a, b); }
+static inline vec v_float(vec_int a) { return _mm512_cvtepi32_ps(a); }
+static inline vec_int v_nearest(vec a) { return _mm512_cvtps_epi32(a); }
 #define v_in_register(a) __asm__("" : "+v"(a))
-static inline vec_int v_bytes(const int8_t *w)
-{
-    return _mm512_loadu_si512(w);
-}
+static inline vec_int v_bytes(const int8_t *w) { return _mm512_loadu_si512(w); }
+/* clang-format on */
 
 /* Broadcasts four bytes of activations to every lane. */
 static inline vec_int v_four_bytes(const uint8_t *x)

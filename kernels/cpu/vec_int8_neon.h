@@ -17,23 +17,13 @@ enum { INT8_ROWS = 6, INT8_PANELS = 1, INT8_PAIRS = 0, INT8_FAR = 0 };
 enum { INT8_ROWS = 4, INT8_PANELS = 1, INT8_PAIRS = 1, INT8_FAR = 0 };
 #endif
 
-static inline vec_int v_int_sub(vec_int a, vec_int b)
-{
-    return vsubq_s32(a, b);
-}
-static inline vec v_float(vec_int a)
-{
-    return vcvtq_f32_s32(a);
-}
-static inline vec_int v_nearest(vec a)
-{
-    return vcvtnq_s32_f32(a);
-}
+/* clang-format off */
+static inline vec_int v_int_sub(vec_int a, vec_int b) { return vsubq_s32(a, b); }
+static inline vec v_float(vec_int a) { return vcvtq_f32_s32(a); }
+static inline vec_int v_nearest(vec a) { return vcvtnq_s32_f32(a); }
 #define v_in_register(a) __asm__("" : "+w"(a))
-static inline vec_int v_bytes(const int8_t *w)
-{
-    return vreinterpretq_s32_s8(vld1q_s8(w));
-}
+static inline vec_int v_bytes(const int8_t *w) { return vreinterpretq_s32_s8(vld1q_s8(w)); }
+/* clang-format on */
 
 /* Broadcasts four bytes of activations to every lane. */
 static inline vec_int v_four_bytes(const uint8_t *x)

@@ -23,23 +23,12 @@ typedef struct {
     size_t n;
 } vec_mask;
 
-/* clang-format off: a line for each wrapper. */
-static inline vec v_zero(void)
-{
-    return vdupq_n_f32(0);
-}
-static inline vec v_all(float a)
-{
-    return vdupq_n_f32(a);
-}
-static inline vec v_load(const float *p)
-{
-    return vld1q_f32(p);
-}
-static inline void v_store(float *p, vec a)
-{
-    vst1q_f32(p, a);
-}
+/* A line for each wrapper that fits into one. */
+/* clang-format off */
+static inline vec v_zero(void) { return vdupq_n_f32(0); }
+static inline vec v_all(float a) { return vdupq_n_f32(a); }
+static inline vec v_load(const float *p) { return vld1q_f32(p); }
+static inline void v_store(float *p, vec a) { vst1q_f32(p, a); }
 /* fp16 to fp32 is exact; back, to the nearest, ties to even. */
 static inline vec v_load_half(const uint16_t *p)
 {
@@ -50,39 +39,15 @@ static inline void v_store_half(uint16_t *p, vec a)
     vst1_u16(p, vreinterpret_u16_f16(vcvt_f16_f32(a)));
 }
 #define v_prefetch(at) __builtin_prefetch((const void *)(at), 0, 3)
-static inline vec v_add(vec a, vec b)
-{
-    return vaddq_f32(a, b);
-}
-static inline vec v_sub(vec a, vec b)
-{
-    return vsubq_f32(a, b);
-}
-static inline vec v_mul(vec a, vec b)
-{
-    return vmulq_f32(a, b);
-}
-static inline vec v_div(vec a, vec b)
-{
-    return vdivq_f32(a, b);
-}
-static inline vec v_fma(vec a, vec b, vec c)
-{
-    return vfmaq_f32(c, a, b);
-} /* a b + c */
-static inline vec v_fnma(vec a, vec b, vec c)
-{
-    return vfmsq_f32(c, a, b);
-} /* c - a b */
-static inline vec v_max(vec a, vec b)
-{
-    return vbslq_f32(vcgtq_f32(a, b), a, b);
-} /* NaN: b, as on x86 */
-static inline vec v_min(vec a, vec b)
-{
-    return vbslq_f32(vcltq_f32(a, b), a, b);
-} /* NaN: b */
-/* clang-format on */
+static inline vec v_add(vec a, vec b) { return vaddq_f32(a, b); }
+static inline vec v_sub(vec a, vec b) { return vsubq_f32(a, b); }
+static inline vec v_mul(vec a, vec b) { return vmulq_f32(a, b); }
+static inline vec v_div(vec a, vec b) { return vdivq_f32(a, b); }
+static inline vec v_fma(vec a, vec b, vec c) { return vfmaq_f32(c, a, b); } /* a b + c */
+static inline vec v_fnma(vec a, vec b, vec c) { return vfmsq_f32(c, a, b); } /* c - a b */
+/* NaN: b, as on x86. */
+static inline vec v_max(vec a, vec b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
+static inline vec v_min(vec a, vec b) { return vbslq_f32(vcltq_f32(a, b), a, b); }
 
 /* The first n < VL lanes. Lanes beyond are neither read nor written; loaded as zero. */
 static inline vec_mask v_first(size_t n)
@@ -102,20 +67,15 @@ static inline void v_store_part(float *p, vec_mask m, vec a)
     v_store(lane, a);
     memcpy(p, lane, m.n * sizeof *lane);
 }
-static inline vec v_select(vec_mask m, vec a, vec b)
-{
-    return vbslq_f32(m.lanes, a, b);
-}
+static inline vec v_select(vec_mask m, vec a, vec b) { return vbslq_f32(m.lanes, a, b); }
 
 /* a < b ? 0 : c */
 static inline vec v_zero_below(vec a, vec b, vec c)
 {
     return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(c), vcltq_f32(a, b)));
 }
-static inline vec v_round(vec a)
-{
-    return vrndnq_f32(a);
-}
+static inline vec v_round(vec a) { return vrndnq_f32(a); }
+/* clang-format on */
 
 /* a * 2^n, n whole and -126 .. 127 */
 static inline vec v_scale(vec a, vec n)
@@ -143,22 +103,11 @@ static inline vec_int v_count(uint32_t first)
     static const int32_t count[VL] = {0, 1, 2, 3};
     return vaddq_s32(vdupq_n_s32((int32_t)first), vld1q_s32(count));
 }
-static inline vec_int v_int(uint32_t a)
-{
-    return vdupq_n_s32((int32_t)a);
-}
-static inline vec_int v_int_add(vec_int a, vec_int b)
-{
-    return vaddq_s32(a, b);
-}
-static inline vec_int v_int_mul(vec_int a, vec_int b)
-{
-    return vmulq_s32(a, b);
-}
-static inline vec_int v_int_xor(vec_int a, vec_int b)
-{
-    return veorq_s32(a, b);
-}
+/* clang-format off */
+static inline vec_int v_int(uint32_t a) { return vdupq_n_s32((int32_t)a); }
+static inline vec_int v_int_add(vec_int a, vec_int b) { return vaddq_s32(a, b); }
+static inline vec_int v_int_mul(vec_int a, vec_int b) { return vmulq_s32(a, b); }
+static inline vec_int v_int_xor(vec_int a, vec_int b) { return veorq_s32(a, b); }
 static inline vec_int v_int_shift(vec_int a, int n)
 {
     return vreinterpretq_s32_u32(vshlq_u32(vreinterpretq_u32_s32(a), vdupq_n_s32(-n)));
@@ -176,15 +125,10 @@ static inline void v_sum8(const vec a[8], float out[8])
     v_store(out + 4, vpaddq_f32(vpaddq_f32(a[4], a[5]), vpaddq_f32(a[6], a[7])));
 }
 
-static inline float v_sum(vec a)
-{
-    return vaddvq_f32(a);
-}
+static inline float v_sum(vec a) { return vaddvq_f32(a); }
 
-static inline float v_largest(vec a)
-{
-    return vmaxvq_f32(a);
-}
+static inline float v_largest(vec a) { return vmaxvq_f32(a); }
+/* clang-format on */
 
 /* The sum in double, of lanes that are partial sums themselves. */
 static inline double v_sum_double(vec a)
