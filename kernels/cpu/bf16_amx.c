@@ -10,9 +10,8 @@ static inline void bf16_turn(const uint16_t *from, uint16_t *to)
     dg_bf16_avx512_turn((const uint32_t *)(const void *)from, 16, 16, (uint32_t *)(void *)to, 16);
 }
 
-/* clang-format off: the body builds on the tiles and the vector. */
+/* The body builds on the tiles and the vector. */
 #include "kernels/cpu/tiles_bf16.h"
-/* clang-format on */
 
 const struct dg_cpu_bf16 dg_bf16_amx = {.round = dg_bf16_avx512_round,
     .gemm = tiles_bf16_gemm,

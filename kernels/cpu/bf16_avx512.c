@@ -3,9 +3,8 @@
 #include "kernels/cpu/bf16_avx512.h"
 #include "kernels/cpu/vec_bf16_avx512.h"
 
-/* clang-format off: the body builds on the vector. */
+/* The body builds on the vector. */
 #include "kernels/cpu/simd_bf16.h"
-/* clang-format on */
 
 #include <math.h>
 

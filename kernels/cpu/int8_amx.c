@@ -5,10 +5,9 @@
 #include "kernels/cpu/tiles_amx.h"
 #include "kernels/cpu/vec_int8_avx512.h"
 
-/* clang-format off: the bodies build on the vector and on one another. */
+/* The bodies build on the vector and on one another. */
 #include "kernels/cpu/simd_int8.h"
 #include "kernels/cpu/tiles_int8.h"
-/* clang-format on */
 
 /* Measured (docs/cpu.md). */
 enum { FEW_ROWS = 8 };

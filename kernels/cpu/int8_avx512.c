@@ -2,8 +2,7 @@
  * machine supports them (open.c). */
 #include "kernels/cpu/vec_int8_avx512.h"
 
-/* clang-format off: the body builds on the vector. */
+/* The body builds on the vector. */
 #include "kernels/cpu/simd_int8.h"
-/* clang-format on */
 
 const struct dg_cpu_int8 dg_int8_avx512 = {.quantize = int8_quantize, .gemm = int8_gemm};

@@ -3,9 +3,8 @@
 #define INT8_DOTPROD
 #include "kernels/cpu/vec_int8_neon.h"
 
-/* clang-format off: the body builds on the vector. */
+/* The body builds on the vector. */
 #include "kernels/cpu/simd_int8.h"
-/* clang-format on */
 
 const struct dg_cpu_int8 dg_int8_neondot = {
     .quantize = int8_quantize, .gemm = int8_gemm, .fine_shift = DG_INT8_FINE_SHIFT};

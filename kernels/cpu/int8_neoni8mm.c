@@ -4,9 +4,8 @@
 #define INT8_DOTPROD
 #include "kernels/cpu/vec_int8_neon.h"
 
-/* clang-format off: the body builds on the vector. */
+/* The body builds on the vector. */
 #include "kernels/cpu/simd_int8.h"
-/* clang-format on */
 
 enum {
     PAIRS = 6,               /* pairs of rows in a tile; with 8 outputs 24 sums, of 32 registers */

@@ -3,13 +3,12 @@
 #ifndef DG_KERNELS_CPU_SIMD_ISA_H
 #define DG_KERNELS_CPU_SIMD_ISA_H
 
-/* clang-format off: the bodies build on one another. */
+/* The bodies build on one another. */
 #include "kernels/cpu/simd_rows.h"
 #include "kernels/cpu/simd_attention.h"
 #include "kernels/cpu/simd_step.h"
 #include "kernels/cpu/simd_topk.h"
 #include "kernels/cpu/simd_gemm.h"
-/* clang-format on */
 
 #define DG_SIMD_KERNELS                                                                            \
     .gemm = gemm, .dot = dot, .finish = finish, .dropout = dropout, .norm = norm, .ssru = ssru,    \

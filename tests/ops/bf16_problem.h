@@ -18,12 +18,11 @@ static inline void bf16_turn(const uint16_t *from, uint16_t *to)
     dg_bf16_plain.turn((const uint32_t *)(const void *)from, 16, 16, (uint32_t *)(void *)to, 16);
 }
 
-/* clang-format off: the bodies build on the vector and the tiles. */
+/* The bodies build on the vector and the tiles. */
 #include "tests/ops/vec_emulated_bf16.h"
 #include "tests/ops/tiles_emulated.h"
 #include "kernels/cpu/simd_bf16.h"
 #include "kernels/cpu/tiles_bf16.h"
-/* clang-format on */
 
 /* each_path adds the remaining plain functions */
 static struct dg_cpu_bf16 emulated = {.gemm = bf16_gemm, .gemm_turned = bf16_gemm_turned},

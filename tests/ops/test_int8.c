@@ -8,12 +8,11 @@
 #endif
 #include "tests/ops/int8_problem.h"
 
-/* clang-format off: the bodies build on the vector and the tiles. */
+/* The bodies build on the vector and the tiles. */
 #include "tests/ops/vec_emulated.h"
 #include "tests/ops/tiles_emulated.h"
 #include "kernels/cpu/simd_int8.h"
 #include "kernels/cpu/tiles_int8.h"
-/* clang-format on */
 
 static const struct dg_cpu_int8 emulated = {int8_quantize, int8_gemm, 0},
                                 emulated_tiles = {int8_quantize, tiles_int8_gemm, 0};
