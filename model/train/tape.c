@@ -217,41 +217,35 @@ static void fill(struct dg_tape *t, const struct dg_micro_batch *p)
     }
 }
 
-/* Make room for at least need.at and need.wide_at elements, with some to spare. An old buffer is
- * freed before the new one is made: both would not fit on a full device. */
-static int fit_buffers(struct dg_tape *t, const struct dg_tape_cursor *need, struct dg_error *err)
+typedef int new_buffer(struct dg_backend *be, size_t n, struct dg_buf **out, struct dg_error *err);
+
+/* Make room for at least `need` elements in buf[n], with some to spare. An old buffer is freed
+ * before the new one is made: both would not fit on a full device. */
+static int fit_buffer(struct dg_tape *t, new_buffer *make, size_t need, struct dg_buf **buf,
+    size_t *n, struct dg_error *err)
 {
     struct dg_backend *be = t->train->be;
-    int rc = 0;
-    if (need->at > t->buf_n) {
-        be->ops->buf_free(be, t->buf);
-        t->buf = NULL;
-        t->buf_n = 0;
-        rc = be->ops->buf_new(be, with_spare(need->at), &t->buf, err);
-        t->buf_n = rc ? 0 : with_spare(need->at);
-    }
-    if (!rc && need->wide_at > t->wide_n) {
-        be->ops->buf_free(be, t->wide);
-        t->wide = NULL;
-        t->wide_n = 0;
-        rc = be->ops->buf_new_wide(be, with_spare(need->wide_at), &t->wide, err);
-        t->wide_n = rc ? 0 : with_spare(need->wide_at);
-    }
+    if (need <= *n)
+        return 0;
+    be->ops->buf_free(be, *buf);
+    *buf = NULL;
+    int rc = make(be, with_spare(need), buf, err);
+    *n = rc ? 0 : with_spare(need);
     return rc;
 }
 
 int dg_tape_load(struct dg_tape *t, const struct dg_micro_batch *pairs, struct dg_error *err)
 {
+    const struct dg_ops *ops = t->train->be->ops;
     struct dg_tape_sizes n;
-    int rc = measure(t, pairs, &n, err);
-    if (rc)
-        return rc;
-    if ((rc = fit_host(t, pairs->n, n.S, n.T, err)))
+    int rc;
+    if ((rc = measure(t, pairs, &n, err)) || (rc = fit_host(t, pairs->n, n.S, n.T, err)))
         return rc;
     /* Lay out twice: the buffers may move when they grow. */
     struct dg_tape_cursor need = dg_tape_lay_out(t, &n);
     /* On an error the slots point into freed memory: the caller may load again, not run. */
-    if ((rc = fit_buffers(t, &need, err)))
+    if ((rc = fit_buffer(t, ops->buf_new, need.at, &t->buf, &t->buf_n, err)) ||
+        (rc = fit_buffer(t, ops->buf_new_wide, need.wide_at, &t->wide, &t->wide_n, err)))
         return rc;
     dg_tape_lay_out(t, &n);
     t->n = pairs->n;
