@@ -44,6 +44,18 @@ enum dg_act { DG_ACT_NONE, DG_ACT_RELU, DG_ACT_SWISH, DG_ACT_GELU };
 
 enum dg_type { DG_F32 = 0, DG_F16 = 1, DG_BF16 = 2, DG_S8 = 3 };
 
+/* Bytes of an element; 0: there is no such type. */
+static inline size_t dg_type_bytes(enum dg_type type)
+{
+    switch (type) {
+    case DG_F32: return 4;
+    case DG_F16:
+    case DG_BF16: return 2;
+    case DG_S8: return 1;
+    }
+    return 0;
+}
+
 /* Memory layout of a tensor's elements. The ids are those of the weights file
  * (weights/FORMAT.md). */
 enum dg_layout {

@@ -9,17 +9,6 @@ size_t dg_pack_elements(size_t N, size_t K)
     return (N + DG_PANEL - 1) / DG_PANEL * DG_PANEL * K;
 }
 
-size_t dg_type_bytes(enum dg_type type)
-{
-    switch (type) {
-    case DG_F32: return 4;
-    case DG_F16:
-    case DG_BF16: return 2;
-    case DG_S8: return 1;
-    }
-    return 0;
-}
-
 static float float_of_bits(uint32_t bits)
 {
     float f;

@@ -19,6 +19,4 @@ void dg_pack_panels(const struct dg_stored *rows, size_t N, size_t K, float *pan
 /* y[n] = the fp32 values of elements first .. first + n - 1 of row-major data, without scales. */
 void dg_convert_floats(const void *data, enum dg_type type, size_t first, size_t n, float *y);
 
-size_t dg_type_bytes(enum dg_type type);
-
 #endif

@@ -7,7 +7,7 @@
 size_t dg_cache_block_bytes(const struct dg_config *c)
 {
     size_t width = (size_t)c->H * c->Dk + (size_t)c->H * c->Dv;
-    return (size_t)c->dec_layers * DG_BLOCK * width * (c->kv == DG_F16 ? 2 : sizeof(float));
+    return (size_t)c->dec_layers * DG_BLOCK * width * dg_type_bytes(c->kv);
 }
 
 static int new_pool(

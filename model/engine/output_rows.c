@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t element_size(enum dg_type type)
-{
-    return type == DG_F32 ? 4 : type == DG_S8 ? 1 : 2;
-}
-
 /* Copy rows ids[n] of a matrix [.,K] of elements of `size` bytes. NULL: no memory. */
 static void *gather(const void *data, size_t size, size_t K, const int32_t *ids, uint32_t n)
 {
@@ -25,7 +20,7 @@ static int make_matrix(struct dg_output_rows *o, const struct dg_model *m, struc
     const size_t K = m->config.D;
     if (!from)
         return dg_error_set(err, DG_EINTERNAL, "the output matrix has no row-major form");
-    o->rows = gather(from->data, element_size(from->type), K, o->ids, o->n);
+    o->rows = gather(from->data, dg_type_bytes(from->type), K, o->ids, o->n);
     if (from->scales)
         o->scales = gather(from->scales, sizeof(float), 1, o->ids, o->n);
     if (!o->rows || (from->scales && !o->scales))
@@ -54,7 +49,7 @@ static int make_bias(struct dg_output_rows *o, const struct dg_model *m, struct 
     const struct dg_stored *from = m->out_biases;
     if (!from)
         return 0;
-    o->biases = gather(from->data, element_size(from->type), 1, o->ids, o->n);
+    o->biases = gather(from->data, dg_type_bytes(from->type), 1, o->ids, o->n);
     if (!o->biases)
         return dg_error_set(err, DG_ENOMEM, "no memory for %u output biases", o->n);
     struct dg_stored stored = {from->type, DG_LAYOUT_ROWS, o->biases, NULL};
