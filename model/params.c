@@ -85,8 +85,8 @@ static const struct row table[] = {
     {DEC, "self.norm.bias", D(self.norm.bias), ONE, DIM_D, VEC, SELF},
     {DEC, "ssru.w", D(ssru.w), DIM_2D, DIM_D, MAT, SSRU},
     {DEC, "ssru.b", D(ssru.b), ONE, DIM_2D, VEC, SSRU},
-    {DEC, "ssru.norm.gain", D(ssru.norm.gain), ONE, DIM_D, VEC, SSRU},
-    {DEC, "ssru.norm.bias", D(ssru.norm.bias), ONE, DIM_D, VEC, SSRU},
+    {DEC, "ssru.norm.gain", D(self.norm.gain), ONE, DIM_D, VEC, SSRU},
+    {DEC, "ssru.norm.bias", D(self.norm.bias), ONE, DIM_D, VEC, SSRU},
     {DEC, "cross.q.w", D(cross.q_w), DIM_Q, DIM_D, MAT, ALWAYS},
     {DEC, "cross.q.b", D(cross.q_b), ONE, DIM_Q, VEC, ATTENTION_BIAS},
     {DEC, "cross.kv.w", D(cross.kv_w), DIM_KV, DIM_D, MAT, ALWAYS},
@@ -242,8 +242,7 @@ static void tie_norms(const struct dg_config *c, struct dg_params *p)
         d->ffn.end = pre ? next : d->ffn.norm;
         d->cross.end = pre ? d->ffn.norm : d->cross.norm;
         d->self.end = pre ? d->cross.norm : d->self.norm;
-        d->ssru.end = pre ? d->cross.norm : d->ssru.norm;
-        next = c->decoder == DG_DECODER_SSRU ? d->ssru.norm : d->self.norm;
+        next = d->self.norm;
     }
 }
 

@@ -27,12 +27,11 @@ struct dg_self_params {
     struct dg_norm_params norm, end;
 };
 
-/* Used instead of the decoder's self-attention (config.decoder DG_DECODER_SSRU). Rows of w:
+/* Used instead of the attention in the decoder's self (config.decoder DG_DECODER_SSRU). Rows of w:
  * candidates, then forget gates. */
 struct dg_ssru_params {
     /* [2*D, D], [2*D] */
     struct dg_weight *w, *b;
-    struct dg_norm_params norm, end;
 };
 
 struct dg_cross_params {
@@ -59,7 +58,7 @@ struct dg_enc_params {
 };
 
 struct dg_dec_params {
-    /* either self or ssru is used, by config.decoder */
+    /* the norms of self are those of its attention or of ssru, whichever config.decoder says */
     struct dg_self_params self;
     struct dg_ssru_params ssru;
     struct dg_cross_params cross;

@@ -58,7 +58,7 @@ struct dg_norm_slots {
 };
 
 struct dg_self_slots {
-    /* [M, 2*H*Dk+H*Dv] */
+    /* [M, 2*H*Dk+H*Dv]; of an SSRU [M, 2*D]: candidates and forget gates */
     struct dg_rows qkv;
     /* per segment [H,n_q,n_k], or none */
     struct dg_rows probs;
@@ -100,20 +100,10 @@ struct dg_enc_slots {
     struct dg_ffn_slots ffn;
 };
 
-struct dg_ssru_slots {
-    /* [M, 2*D] candidates and forget gates */
-    struct dg_rows z;
-    /* [M, D] */
-    struct dg_rows sub;
-    struct dg_norm_slots norm;
-};
-
 struct dg_dec_slots {
     /* as in dg_enc_slots */
     struct dg_norm_slots begin;
-    /* either self or ssru is used, by config.decoder */
     struct dg_self_slots self;
-    struct dg_ssru_slots ssru;
     struct dg_cross_slots cross;
     struct dg_ffn_slots ffn;
 };
@@ -181,9 +171,9 @@ void dg_self_attention_forward(const struct dg_pass *p, int side, uint32_t layer
     const struct dg_self_params *w, const struct dg_self_keys *keys, struct dg_rows x,
     const struct dg_self_slots *slots);
 /* states NULL: each segment's rows start from the zero state. */
-void dg_ssru_forward(const struct dg_pass *p, uint32_t layer, const struct dg_ssru_params *w,
+void dg_ssru_forward(const struct dg_pass *p, uint32_t layer, const struct dg_dec_params *w,
     const struct dg_segs *segs, const struct dg_states *states, struct dg_rows x,
-    const struct dg_ssru_slots *slots);
+    const struct dg_self_slots *slots);
 void dg_cross_attention_forward(const struct dg_pass *p, uint32_t layer,
     const struct dg_cross_params *w, const struct dg_context *c, struct dg_rows x,
     const struct dg_cross_slots *slots);

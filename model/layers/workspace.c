@@ -50,8 +50,6 @@ int dg_workspace_open(struct dg_workspace *ws, struct dg_backend *be, const stru
     ws->enc.ffn =
         (struct dg_ffn_slots){.hidden = rows[DG_WS_HIDDEN], .sub = rows[DG_WS_SUB], .norm = norm};
     ws->dec.self = ws->enc.self;
-    ws->dec.ssru =
-        (struct dg_ssru_slots){.z = rows[DG_WS_QKV], .sub = rows[DG_WS_SUB], .norm = norm};
     ws->dec.ffn = ws->enc.ffn;
     ws->dec.cross = (struct dg_cross_slots){.q = {ws->bufs[DG_WS_QKV], 0, hdk},
         .context = rows[DG_WS_CONTEXT],

@@ -52,20 +52,17 @@ static int decoder_layer_backward(const struct dg_down *d, uint32_t l,
 {
     const struct dg_tape *t = d->t;
     const struct dg_dec_slots *s = &t->dec[l];
-    const bool ssru = t->config.decoder == DG_DECODER_SSRU;
     const struct dg_rows x = decoder_input(t, l);
     /* The input of each sublayer is the output of the norm before it. */
     dg_ffn_backward(d, l, &w->ffn, &g->ffn, s->cross.norm.y, &s->ffn);
-    int rc = dg_cross_backward(
-        d, l, &w->cross, &g->cross, ssru ? s->ssru.norm.y : s->self.norm.y, &s->cross, err);
-    if (!rc && ssru)
-        dg_ssru_backward(d, l, &w->ssru, &g->ssru, x, &s->ssru);
+    int rc = dg_cross_backward(d, l, &w->cross, &g->cross, s->self.norm.y, &s->cross, err);
+    if (!rc && t->config.decoder == DG_DECODER_SSRU)
+        dg_ssru_backward(d, l, w, g, x, &s->self);
     else if (!rc)
         rc = dg_self_backward(d, l, &w->self, &g->self, x, &s->self, err);
     /* A pre-norm stack begins with the first sublayer's norm, which read the embeddings. */
     if (!rc && t->config.pre_norm && l == 0)
-        dg_begin_backward(d, ssru ? &w->ssru.norm : &w->self.norm,
-            ssru ? &g->ssru.norm : &g->self.norm, &s->begin);
+        dg_begin_backward(d, &w->self.norm, &g->self.norm, &s->begin);
     return rc;
 }
 

@@ -46,10 +46,10 @@ static void take_self(struct dg_tape_cursor *c, const struct dg_config *m, struc
     take_norm(c, &s->norm, M, m->D, side->stream);
 }
 
-static void take_ssru(struct dg_tape_cursor *c, const struct dg_config *m, struct dg_ssru_slots *s,
+static void take_ssru(struct dg_tape_cursor *c, const struct dg_config *m, struct dg_self_slots *s,
     size_t M, const struct shared *side)
 {
-    s->z = take(c, M, 2 * (size_t)m->D);
+    s->qkv = take(c, M, 2 * (size_t)m->D);
     s->sub = side->sub;
     take_norm(c, &s->norm, M, m->D, side->stream);
 }
@@ -125,7 +125,7 @@ static void lay_out_decoder(
     }
     for (uint32_t l = 0; l < m->dec_layers; l++) {
         if (m->decoder == DG_DECODER_SSRU)
-            take_ssru(c, m, &t->dec[l].ssru, n->T, &side);
+            take_ssru(c, m, &t->dec[l].self, n->T, &side);
         else
             take_self(c, m, &t->dec[l].self, n->T, n->self_t, &side);
         take_cross(c, m, &t->dec[l].cross, n, &side);

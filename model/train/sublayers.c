@@ -168,22 +168,23 @@ int dg_self_backward(const struct dg_down *d, uint32_t layer, const struct dg_se
     return rc;
 }
 
-void dg_ssru_backward(const struct dg_down *d, uint32_t layer, const struct dg_ssru_params *w,
-    const struct dg_ssru_params *g, struct dg_rows x, const struct dg_ssru_slots *s)
+void dg_ssru_backward(const struct dg_down *d, uint32_t layer, const struct dg_dec_params *w,
+    const struct dg_dec_params *g, struct dg_rows x, const struct dg_self_slots *s)
 {
     struct dg_tape *t = d->t;
-    norm_backward(d, &w->end, &g->end, &s->norm, layer, DG_SITE_SELF);
+    norm_backward(d, &w->self.end, &g->self.end, &s->norm, layer, DG_SITE_SELF);
     /* dz[M,2D] of candidate and forget gate, from a sentence's last position to its first. */
     struct dg_ssru op = {.segs = t->target.self, .n_segs = t->n};
-    struct dg_ssru_grad grad = {.op = &op, .z = s->z, .dy = t->scratch.dsub, .dz = t->scratch.dqkv};
+    struct dg_ssru_grad grad = {
+        .op = &op, .z = s->qkv, .dy = t->scratch.dsub, .dz = t->scratch.dqkv};
     t->train->ops->ssru_backward(t->train, &grad, t->config.D);
-    linear_backward(d, w->w,
+    linear_backward(d, w->ssru.w,
         (struct dg_linear_grad){.x = x,
             .dy = t->scratch.dqkv,
             .dx = d->dx,
             .dx_add = !t->config.pre_norm,
-            .dw = g->w,
-            .dbias = g->b},
+            .dw = g->ssru.w,
+            .dbias = g->ssru.b},
         d->M);
 }
 

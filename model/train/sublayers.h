@@ -47,8 +47,8 @@ int dg_self_backward(const struct dg_down *d, uint32_t layer, const struct dg_se
 int dg_cross_backward(const struct dg_down *d, uint32_t layer, const struct dg_cross_params *w,
     const struct dg_cross_params *g, struct dg_rows x, const struct dg_cross_slots *s,
     struct dg_error *err);
-void dg_ssru_backward(const struct dg_down *d, uint32_t layer, const struct dg_ssru_params *w,
-    const struct dg_ssru_params *g, struct dg_rows x, const struct dg_ssru_slots *s);
+void dg_ssru_backward(const struct dg_down *d, uint32_t layer, const struct dg_dec_params *w,
+    const struct dg_dec_params *g, struct dg_rows x, const struct dg_self_slots *s);
 /* Backward of dg_stack_begin: dstream becomes the embeddings' gradient. */
 void dg_begin_backward(const struct dg_down *d, const struct dg_norm_params *w,
     const struct dg_norm_params *g, const struct dg_norm_slots *s);
