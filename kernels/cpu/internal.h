@@ -57,8 +57,8 @@ enum {
     DG_TASKS_PER_THREAD = 4,
     /* bytes of quantised or rounded activations held at once; at least 8 rows of DG_INT8_K_MAX, 4
      * of DG_BF16_K_MAX */
-    DG_INT8_SCRATCH = 1 << 20,
-    DG_INT8_ROWS = 2048,   /* rows held at once */
+    DG_PREPARED_BYTES = 1 << 20,
+    DG_PREPARED_ROWS = 2048, /* of them, at most */
     DG_SPLIT_COST = 100000 /* multiply-adds below which waking a thread costs more than it saves */
 };
 
@@ -77,9 +77,9 @@ struct dg_cpu {
     size_t threads, active;
     /* [threads * DG_TASKS_PER_THREAD, DG_ATTN_QUERIES * DG_ATTN_KEYS] */
     float *scratch;
-    /* [DG_INT8_SCRATCH]; also bf16 rows, and fp32 rows with rounded inputs */
-    uint8_t *int8_rows;
-    /* [DG_INT8_ROWS] */
+    /* [DG_PREPARED_BYTES] rows of activations as a product reads them (linear.c) */
+    uint8_t *prepared;
+    /* [DG_PREPARED_ROWS] */
     struct dg_int8_act *int8_acts;
     dg_cpu_gemm_fn *gemm;
     void *gemm_ctx;

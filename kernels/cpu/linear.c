@@ -56,7 +56,7 @@ struct job {
 /* Row m of the current batch, in the scratch space. */
 static void *prepared(const struct job *j, size_t m)
 {
-    return j->cpu->int8_rows + m * j->apart;
+    return j->cpu->prepared + m * j->apart;
 }
 
 static const float *input(const struct job *j, size_t m)
@@ -296,7 +296,8 @@ void dg_cpu_linear(
     size_t fit = M;
     if (j.as->prepare) {
         j.apart = j.as->row_bytes(w->K);
-        fit = DG_INT8_SCRATCH / j.apart < DG_INT8_ROWS ? DG_INT8_SCRATCH / j.apart : DG_INT8_ROWS;
+        fit = DG_PREPARED_BYTES / j.apart;
+        fit = fit < DG_PREPARED_ROWS ? fit : DG_PREPARED_ROWS;
     }
     for (; j.m0 < M; j.m0 += fit) {
         j.M = M - j.m0 < fit ? M - j.m0 : fit;

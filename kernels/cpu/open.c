@@ -236,9 +236,9 @@ int dg_cpu_open(const struct dg_cpu_options *options, struct dg_backend **out, s
     cpu->threads = cpu->active = (size_t)threads;
     size_t floats = cpu->threads * DG_TASKS_PER_THREAD * DG_ATTN_QUERIES * DG_ATTN_KEYS;
     cpu->scratch = aligned_alloc(64, floats * sizeof(float));
-    cpu->int8_rows = aligned_alloc(64, DG_INT8_SCRATCH);
-    cpu->int8_acts = calloc(DG_INT8_ROWS, sizeof *cpu->int8_acts);
-    if (!cpu->scratch || !cpu->int8_rows || !cpu->int8_acts) {
+    cpu->prepared = aligned_alloc(64, DG_PREPARED_BYTES);
+    cpu->int8_acts = calloc(DG_PREPARED_ROWS, sizeof *cpu->int8_acts);
+    if (!cpu->scratch || !cpu->prepared || !cpu->int8_acts) {
         rc = dg_error_set(err, DG_ENOMEM, "no memory for the scratch space of %d threads", threads);
         goto out;
     }
@@ -261,7 +261,7 @@ void dg_cpu_close(struct dg_backend *be)
     struct dg_cpu *cpu = dg_cpu_of(be);
     dg_pool_close(cpu->pool);
     free(cpu->scratch);
-    free(cpu->int8_rows);
+    free(cpu->prepared);
     free(cpu->int8_acts);
     free(cpu);
 }
