@@ -6,12 +6,14 @@
  * values) and on output (sums). The product of two bf16 values has 16 bits, so it is exact in fp32:
  * fused or not makes a difference only where a product alone would leave fp32's range. */
 #include "kernels/cpu/bf16.h"
+#include "kernels/cpu/pack.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-enum { PANEL = 16, BLOCK = 16 };
+/* Pairs of a block. */
+enum { BLOCK = 16 };
 
 static float flush(float x)
 {
@@ -50,15 +52,16 @@ static void round_row(const float *x, size_t K, uint16_t *q)
 
 static void pair(const float *const rows[2], size_t n, uint16_t *q, size_t apart)
 {
-    for (size_t i = 0; i < (n + PANEL - 1) / PANEL * PANEL; i++)
+    for (size_t i = 0; i < (n + DG_PANEL - 1) / DG_PANEL * DG_PANEL; i++)
         for (size_t r = 0; r < 2; r++)
-            q[i / PANEL * apart + i % PANEL * 2 + r] = rows[r] && i < n ? nearest(rows[r][i]) : 0;
+            q[i / DG_PANEL * apart + i % DG_PANEL * 2 + r] =
+                rows[r] && i < n ? nearest(rows[r][i]) : 0;
 }
 
 /* Row i of panels of `pairs` pairs. */
 static const uint16_t *in_panels(const uint16_t *panels, size_t i, size_t pairs)
 {
-    return panels + i / PANEL * PANEL * 2 * pairs + i % PANEL * 2;
+    return panels + i / DG_PANEL * DG_PANEL * 2 * pairs + i % DG_PANEL * 2;
 }
 
 /* Sums one output over all pairs, plus *y unless y is NULL; pairs of x are `apart` elements
@@ -71,7 +74,7 @@ static float sum_chain(
 {
     float sum = 0;
     for (size_t k = 0; k < pairs; k++)
-        sum = add_pair(sum, x + k * apart, w + k * PANEL * 2);
+        sum = add_pair(sum, x + k * apart, w + k * DG_PANEL * 2);
     return y ? *y + sum : sum;
 }
 
@@ -84,7 +87,7 @@ static float sum_blocks(
         for (size_t k = k0; k < pairs && k < k0 + BLOCK; k++)
             for (size_t i = 0; i < 2; i++)
                 half[i] =
-                    flush(fmaf(widen(x[k * apart + i]), widen(w[k * PANEL * 2 + i]), half[i]));
+                    flush(fmaf(widen(x[k * apart + i]), widen(w[k * DG_PANEL * 2 + i]), half[i]));
         sum = flush(sum + flush(half[0] + half[1]));
     }
     return sum;
@@ -109,7 +112,7 @@ static void multiply(const struct dg_bf16_gemm *g, sum_fn *sum)
 static void multiply_turned(const struct dg_bf16_gemm *g, sum_fn *sum)
 {
     for (size_t m = 0; m < g->M; m++)
-        multiply_row(g, m, in_panels(g->x, m, g->pairs), (size_t)PANEL * 2, sum);
+        multiply_row(g, m, in_panels(g->x, m, g->pairs), (size_t)DG_PANEL * 2, sum);
 }
 
 static void gemm(const struct dg_bf16_gemm *g)
@@ -145,8 +148,8 @@ static void exps(struct dg_bf16_exps *e)
             if (!e->rows[r])
                 continue;
             e->rows[r][i] = nearest(y);
-            if (i < (e->n + PANEL - 1) / PANEL * PANEL)
-                e->pairs[i / PANEL * e->apart + i % PANEL * 2 + r] = nearest(y);
+            if (i < (e->n + DG_PANEL - 1) / DG_PANEL * DG_PANEL)
+                e->pairs[i / DG_PANEL * e->apart + i % DG_PANEL * 2 + r] = nearest(y);
         }
     }
 }
@@ -154,7 +157,7 @@ static void exps(struct dg_bf16_exps *e)
 static void turn(const uint32_t *from, size_t ld, size_t n, uint32_t *to, size_t ldt)
 {
     for (size_t i = 0; i < n; i++)
-        for (size_t r = 0; r < PANEL; r++)
+        for (size_t r = 0; r < DG_PANEL; r++)
             to[i * ldt + r] = from[r * ld + i];
 }
 

@@ -1,11 +1,10 @@
 /* Packing of int8 matrices (int8.h). Portable C; where a bundle holds rows only, it runs once at
  * load. */
 #include "kernels/cpu/int8.h"
+#include "kernels/cpu/pack.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { PANEL = 16 };
 
 int dg_int8_pair_sum(const int8_t *row, size_t K)
 {
@@ -38,8 +37,8 @@ int dg_int8_two_sum(const int8_t *row, size_t K)
 int dg_int8_packed_two_sum(const void *packed, size_t N, size_t K)
 {
     int worst = 0;
-    for (size_t n = 0; n < N; n += PANEL) { /* neighbouring k are neighbours in a panel, too */
-        const int8_t *panel = (const int8_t *)packed + n / PANEL * dg_int8_panel_bytes(K);
+    for (size_t n = 0; n < N; n += DG_PANEL) { /* neighbouring k are neighbours in a panel, too */
+        const int8_t *panel = (const int8_t *)packed + n / DG_PANEL * dg_int8_panel_bytes(K);
         int sum = dg_int8_two_sum(panel, dg_int8_groups(K) * 64);
         worst = sum > worst ? sum : worst;
     }
@@ -81,9 +80,9 @@ static void pack_panel(const int8_t *rows, size_t n, size_t K, int8_t *panel)
 {
     size_t whole = K / 4, rest = K % 4;
     int32_t *sums = (int32_t *)(void *)(panel + dg_int8_groups(K) * 64);
-    if (n < PANEL || rest)
+    if (n < DG_PANEL || rest)
         memset(panel, 0, dg_int8_groups(K) * 64);
-    memset(sums, 0, PANEL * sizeof *sums);
+    memset(sums, 0, DG_PANEL * sizeof *sums);
     for (size_t g = 0; g < whole; g++)
         for (size_t i = 0; i < n; i++)
             memcpy(panel + g * 64 + i * 4, rows + i * K + g * 4, 4);
@@ -101,16 +100,17 @@ bool dg_int8_pack(const int8_t *rows, size_t N, size_t K, void *packed)
     bool paired = true;
     for (size_t n = 0; n < N && paired; n++)
         paired = row_pairs(rows + n * K, K);
-    for (size_t n = 0; n < N; n += PANEL)
-        pack_panel(rows + n * K, N - n < PANEL ? N - n : PANEL, K,
-            (int8_t *)packed + n / PANEL * dg_int8_panel_bytes(K));
+    for (size_t n = 0; n < N; n += DG_PANEL)
+        pack_panel(rows + n * K, N - n < DG_PANEL ? N - n : DG_PANEL, K,
+            (int8_t *)packed + n / DG_PANEL * dg_int8_panel_bytes(K));
     return paired;
 }
 
 /* The four elements of a group are adjacent, groups are 64 bytes apart. */
 void dg_int8_row(const void *packed, size_t n, size_t K, float *y)
 {
-    const int8_t *row = (const int8_t *)packed + n / PANEL * dg_int8_panel_bytes(K) + n % PANEL * 4;
+    const int8_t *row =
+        (const int8_t *)packed + n / DG_PANEL * dg_int8_panel_bytes(K) + n % DG_PANEL * 4;
     for (size_t k = 0; k < K; k++)
         y[k] = (float)row[k / 4 * 64 + k % 4];
 }

@@ -1,11 +1,10 @@
 /* int8 in plain C: the definition. Sums are exact; the other implementations repeat the float
  * operations in the same order. */
 #include "kernels/cpu/int8.h"
+#include "kernels/cpu/pack.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { PANEL = 16 };
 
 /* Below this range a row counts as zero, since steps / range might not be finite. */
 static const float SMALLEST = 1e-30f;
@@ -43,15 +42,15 @@ static struct dg_int8_act quantize(const float *x, size_t K, int steps, uint8_t 
 /* One row against one panel. */
 static void gemm_row(const struct dg_int8_gemm *g, size_t m, size_t n0)
 {
-    const int8_t *panel = g->w + n0 / PANEL * (g->groups * 64 + 64);
+    const int8_t *panel = g->w + n0 / DG_PANEL * (g->groups * 64 + 64);
     const uint8_t *x = g->x + m * g->ldx;
-    int32_t sum[PANEL] = {0}, totals[PANEL];
+    int32_t sum[DG_PANEL] = {0}, totals[DG_PANEL];
     memcpy(totals, panel + g->groups * 64, sizeof totals);
     for (size_t k = 0; k < g->groups * 4; k += 4)
-        for (size_t i = 0; i < PANEL; i++)
+        for (size_t i = 0; i < DG_PANEL; i++)
             for (size_t j = 0; j < 4; j++)
-                sum[i] += x[k + j] * panel[k * PANEL + i * 4 + j];
-    for (size_t i = 0; i < PANEL && n0 + i < g->n; i++) {
+                sum[i] += x[k + j] * panel[k * DG_PANEL + i * 4 + j];
+    for (size_t i = 0; i < DG_PANEL && n0 + i < g->n; i++) {
         float y =
             (float)(int32_t)((uint32_t)sum[i] - (uint32_t)g->acts[m].zero * (uint32_t)totals[i]) *
             (g->acts[m].scale * g->scales[n0 + i]);
@@ -63,7 +62,7 @@ static void gemm_row(const struct dg_int8_gemm *g, size_t m, size_t n0)
 
 static void gemm(const struct dg_int8_gemm *g)
 {
-    for (size_t n0 = 0; n0 < g->n; n0 += PANEL)
+    for (size_t n0 = 0; n0 < g->n; n0 += DG_PANEL)
         for (size_t m = 0; m < g->M; m++)
             gemm_row(g, m, n0);
 }

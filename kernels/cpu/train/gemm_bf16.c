@@ -9,14 +9,12 @@
 #include <stdlib.h>
 
 enum {
-    ACROSS = DG_OPERAND_ACROSS,
-    RUN = DG_OPERAND_RUN,
-    ROWS = 128,            /* rounded rows of a block */
-    COLUMNS = 512,         /* outputs of a block, in panels */
-    DEPTH = 512,           /* K of a block: 640 KiB in all, which a second-level cache holds */
-    STRIP = ACROSS * DEPTH /* elements */
+    ROWS = 128,              /* rounded rows of a block */
+    COLUMNS = 512,           /* outputs of a block, in panels */
+    DEPTH = 512,             /* K of a block: 640 KiB in all, which a second-level cache holds */
+    STRIP = DG_PANEL * DEPTH /* elements */
 };
-_Static_assert(ROWS % ACROSS == 0 && COLUMNS % ACROSS == 0 && DEPTH % RUN == 0,
+_Static_assert(ROWS % DG_PANEL == 0 && COLUMNS % DG_PANEL == 0 && DEPTH % DG_OPERAND_RUN == 0,
     "blocks are whole panels and runs");
 _Static_assert(DEPTH / 2 <= DG_BF16_TURNED_PAIRS, "as many as a product turns over");
 
@@ -24,9 +22,9 @@ struct dg_gemm_bf16 {
     const struct dg_cpu_bf16 *ops;
     /* [ROWS, up to DEPTH], or in panels */
     uint16_t *rows;
-    /* [COLUMNS / ACROSS][up to DEPTH / 2][ACROSS][2] */
+    /* [COLUMNS / DG_PANEL][up to DEPTH / 2][DG_PANEL][2] */
     uint16_t *panels;
-    /* [ACROSS, up to DEPTH]: rows to be transposed */
+    /* [DG_PANEL, up to DEPTH]: rows to be transposed */
     uint16_t *strip;
 };
 

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-enum { ACROSS = DG_OPERAND_ACROSS };
-
 /* Rounds K elements at x to rounded[depth], padded with zeros. */
 static void round_padded(
     const struct dg_cpu_bf16 *ops, const float *x, size_t K, size_t depth, uint16_t *rounded)
@@ -37,15 +35,15 @@ void dg_operand_rows(const struct dg_cpu_bf16 *ops, const struct dg_operand *o, 
 void dg_operand_panels(const struct dg_cpu_bf16 *ops, const struct dg_operand *o, size_t N,
     size_t K, size_t depth, uint16_t *panels, uint16_t *strip)
 {
-    const size_t panel = depth * ACROSS;
+    const size_t panel = depth * DG_PANEL;
     for (size_t k = 0; !o->along && k < depth; k += 2)
-        pair_rows(ops, o, k, K, N, panels + k * ACROSS, panel);
-    for (size_t n0 = 0; o->along && n0 < N; n0 += ACROSS) {
-        const size_t n = N - n0 < ACROSS ? N - n0 : ACROSS;
+        pair_rows(ops, o, k, K, N, panels + k * DG_PANEL, panel);
+    for (size_t n0 = 0; o->along && n0 < N; n0 += DG_PANEL) {
+        const size_t n = N - n0 < DG_PANEL ? N - n0 : DG_PANEL;
         for (size_t i = 0; i < n; i++)
             round_padded(ops, dg_operand_at(o, n0 + i, 0), K, depth, strip + i * depth);
-        memset(strip + n * depth, 0, (ACROSS - n) * depth * sizeof *strip);
+        memset(strip + n * depth, 0, (DG_PANEL - n) * depth * sizeof *strip);
         ops->turn(pairs_of(strip), depth / 2, depth / 2, (uint32_t *)(void *)(panels + n0 * depth),
-            ACROSS);
+            DG_PANEL);
     }
 }

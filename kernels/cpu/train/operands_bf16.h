@@ -5,15 +5,12 @@
 #define DG_KERNELS_CPU_TRAIN_OPERANDS_BF16_H
 
 #include "kernels/cpu/bf16.h"
+#include "kernels/cpu/pack.h"
 
 #include <stdbool.h>
 
-enum {
-    /* outputs of a panel; pairs of a run */
-    DG_OPERAND_ACROSS = 16,
-    /* elements of K in a run: for panels made from rows along K, depth is a multiple of it */
-    DG_OPERAND_RUN = 2 * DG_OPERAND_ACROSS
-};
+/* Elements of K in a run: for panels made from rows along K, depth is a multiple of it. */
+enum { DG_OPERAND_RUN = 2 * DG_PANEL };
 
 /* Element (i, k), i a row of the left matrix or a column of the right one, is p[i * ld + k] where K
  * is along p's rows, else p[k * ld + i]. */

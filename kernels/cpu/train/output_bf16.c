@@ -34,7 +34,7 @@ static void *part(const struct dg_output_bf16 *o, size_t *at, size_t bytes)
 
 static size_t lay_out(struct dg_output_bf16 *o, const struct dg_output_walk *w)
 {
-    const size_t M = w->r->M + 1, D = w->r->D, wide = dg_output_round_up(D, DG_OUTPUT_ACROSS),
+    const size_t M = w->r->M + 1, D = w->r->D, wide = dg_output_round_up(D, DG_PANEL),
                  h = sizeof(uint16_t);
     const bool grad = w->r->dx;
     size_t at = 0;
@@ -42,7 +42,7 @@ static size_t lay_out(struct dg_output_bf16 *o, const struct dg_output_walk *w)
     o->exps = part(o, &at, h * DG_OUTPUT_ROWS * DG_OUTPUT_BLOCK);
     o->forward = part(o, &at, h * DG_OUTPUT_BLOCK * w->depth);
     o->back = part(o, &at, h * DG_OUTPUT_BLOCK * wide);
-    o->strip = part(o, &at, h * DG_OUTPUT_ACROSS * w->depth);
+    o->strip = part(o, &at, h * DG_PANEL * w->depth);
     o->x = part(o, &at, h * M * w->depth);
     o->from = part(o, &at, sizeof(float) * M);
     o->most = part(o, &at, sizeof(float) * M);
@@ -54,7 +54,7 @@ static size_t lay_out(struct dg_output_bf16 *o, const struct dg_output_walk *w)
     o->scaled_rows = part(o, &at, sizeof(float) * 2 * D);
     o->factors = part(o, &at, h * 2 * w->rows);
     o->bias_sums = part(o, &at, sizeof(float) * 2 * DG_OUTPUT_BLOCK);
-    o->bands = part(o, &at, grad ? h * w->rows * w->panels_v * DG_OUTPUT_ACROSS : 0);
+    o->bands = part(o, &at, grad ? h * w->rows * w->panels_v * DG_PANEL : 0);
     o->scaled = part(o, &at, grad ? h * w->rows * wide : 0);
     return at;
 }
@@ -107,7 +107,7 @@ static int run_rows(struct dg_output_bf16 *o, const struct dg_output_rows *r,
         .r = r,
         .depth = dg_operand_depth(r->D, true),
         .rows = dg_output_round_up(r->M + (r->dx ? DG_OUTPUT_EXTRA : 0), 2),
-        .panels_v = dg_output_round_up(r->V, DG_OUTPUT_ACROSS) / DG_OUTPUT_ACROSS};
+        .panels_v = dg_output_round_up(r->V, DG_PANEL) / DG_PANEL};
     for (size_t v = 0; v < r->V; v++)
         if (!dg_output_impossible(r, v)) {
             w.possible++;

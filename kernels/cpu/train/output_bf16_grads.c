@@ -57,9 +57,8 @@ static void scale_rows(const struct dg_output_walk *w)
         const float *const two[2] = {
             scaled_row(w, m, o->scaled_rows), scaled_row(w, m + 1, o->scaled_rows + r->D)};
         o->ops->pair(two, r->D,
-            o->scaled + band * dg_output_round_up(r->D, DG_OUTPUT_ACROSS) +
-                (m - band) / 2 * DG_OUTPUT_ACROSS * 2,
-            rows * DG_OUTPUT_ACROSS);
+            o->scaled + band * dg_output_round_up(r->D, DG_PANEL) + (m - band) / 2 * DG_PANEL * 2,
+            rows * DG_PANEL);
     }
 }
 
@@ -119,13 +118,13 @@ static void add_dw(const struct dg_output_walk *w)
     for (size_t v = 0; v < r->V; v += DG_OUTPUT_BLOCK)
         for (size_t m = 0; m < w->rows; m += DG_OUTPUT_BAND) {
             size_t apart;
-            const uint16_t *e = dg_output_band(w, m, v / DG_OUTPUT_ACROSS, &apart);
+            const uint16_t *e = dg_output_band(w, m, v / DG_PANEL, &apart);
             o->ops->gemm_turned(
                 &(struct dg_bf16_gemm){.M = dg_output_least(r->V - v, DG_OUTPUT_BLOCK),
                     .n = r->D,
                     .pairs = dg_output_least(w->rows - m, DG_OUTPUT_BAND) / 2,
                     .x = e,
-                    .w = o->scaled + m * dg_output_round_up(r->D, DG_OUTPUT_ACROSS),
+                    .w = o->scaled + m * dg_output_round_up(r->D, DG_PANEL),
                     .y = r->dw + v * r->D,
                     .ldy = r->D,
                     .add = true});

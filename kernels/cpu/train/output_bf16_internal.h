@@ -11,7 +11,6 @@
 #include <float.h>
 
 enum {
-    DG_OUTPUT_ACROSS = DG_OPERAND_ACROSS,
     /* Tokens of the vocabulary and rows of a block: with their weights they take half of a
      * second-level cache. */
     DG_OUTPUT_BLOCK = 256,
@@ -98,9 +97,8 @@ static inline uint16_t *dg_output_band(
 {
     const size_t band = m / DG_OUTPUT_BAND * DG_OUTPUT_BAND,
                  rows = dg_output_least(w->rows - band, DG_OUTPUT_BAND);
-    *apart = rows * DG_OUTPUT_ACROSS;
-    return w->o->bands + band * w->panels_v * DG_OUTPUT_ACROSS + p * *apart +
-           (m - band) / 2 * DG_OUTPUT_ACROSS * 2;
+    *apart = rows * DG_PANEL;
+    return w->o->bands + band * w->panels_v * DG_PANEL + p * *apart + (m - band) / 2 * DG_PANEL * 2;
 }
 
 /* Returns b: label smoothing's share for each token that can occur. */

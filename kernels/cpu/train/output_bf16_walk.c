@@ -60,7 +60,7 @@ static void take_exps(const struct dg_output_walk *w, size_t m0, size_t i, size_
     }
     /* The pairs stay until dw reads them; e.rows are read once, by this block's part of dx. */
     if (w->r->dx)
-        e.pairs = dg_output_band(w, m, v / DG_OUTPUT_ACROSS, &e.apart);
+        e.pairs = dg_output_band(w, m, v / DG_PANEL, &e.apart);
     o->ops->exps(&e);
     for (size_t r = 0; r < 2 && m + r < M; r++) {
         o->sum[m + r] += (double)e.sum[r];
