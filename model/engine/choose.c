@@ -1,7 +1,8 @@
 #include "model/engine/choose.h"
 
+#include "model/engine/ngram.h"
+
 #include <math.h>
-#include <string.h>
 
 uint32_t dg_spelling_state(const struct dg_spelling *s, const int32_t *ids, uint32_t n)
 {
@@ -73,7 +74,7 @@ static void forbid(const struct dg_choice *c, float *x, uint32_t V, bool samplin
         x[c->eos] = -INFINITY;
     uint32_t order = s->no_repeat_ngram;
     for (uint32_t i = c->n_prefix; order && i + order <= c->n; i++)
-        if (memcmp(c->ids + i, c->ids + c->n - (order - 1), (order - 1) * sizeof *c->ids) == 0)
+        if (dg_ngram_tail_at(c->ids, c->n, order, i))
             x[c->ids[i + order - 1]] = -INFINITY;
 }
 

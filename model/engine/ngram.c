@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-/* True if the last order - 1 pieces also occur at ids[i]. */
-static bool tail_at(const int32_t *ids, uint32_t n, uint32_t order, uint32_t i)
+bool dg_ngram_tail_at(const int32_t *ids, uint32_t n, uint32_t order, uint32_t i)
 {
     return memcmp(ids + i, ids + n - (order - 1), (order - 1) * sizeof *ids) == 0;
 }
@@ -11,7 +10,7 @@ static bool tail_at(const int32_t *ids, uint32_t n, uint32_t order, uint32_t i)
 bool dg_ngram_repeats(const int32_t *ids, uint32_t n, uint32_t order, int32_t next)
 {
     for (uint32_t i = 0; i + order <= n; i++)
-        if (ids[i + order - 1] == next && tail_at(ids, n, order, i))
+        if (ids[i + order - 1] == next && dg_ngram_tail_at(ids, n, order, i))
             return true;
     return false;
 }
@@ -20,6 +19,6 @@ uint32_t dg_ngram_blocked(const int32_t *ids, uint32_t n, uint32_t order)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i + order <= n; i++)
-        count += tail_at(ids, n, order, i);
+        count += dg_ngram_tail_at(ids, n, order, i);
     return count;
 }

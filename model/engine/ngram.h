@@ -5,6 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* True if the last order - 1 of ids[n] also occur at ids[i], i + order <= n: then ids[i + order -
+ * 1] would complete a run that already occurs. */
+bool dg_ngram_tail_at(const int32_t *ids, uint32_t n, uint32_t order, uint32_t i);
+
 /* Whether `next` after ids[n] would complete a run of `order` pieces (>= 1) that already occurs. */
 bool dg_ngram_repeats(const int32_t *ids, uint32_t n, uint32_t order, int32_t next);
 
