@@ -97,6 +97,14 @@ struct dg_beam_row {
     struct dg_terms_state settled;
 };
 
+/* Further candidates of a row: pieces that terms need next. */
+struct dg_needed {
+    uint32_t n;
+    /* [n] */
+    int32_t ids[DG_MAX_TERM_FORMS];
+    float logprob[DG_MAX_TERM_FORMS];
+};
+
 /* Output of a step: k candidates of each live row r, best first. */
 struct dg_candidates {
     /* [n_live,ld], of which k count */
@@ -107,11 +115,8 @@ struct dg_candidates {
     size_t ld;
     /* [n_live] the source position that each row attends to most; NULL: unknown, recorded as -1 */
     const int32_t *sources;
-    /* With terms: [n_live,DG_MAX_TERM_FORMS] further candidates, of which n_needed[r] count for row
-     * r; otherwise NULL */
-    const float *needed_logprob;
-    const int32_t *needed_ids;
-    const uint32_t *n_needed;
+    /* [n_live] with terms; otherwise NULL */
+    const struct dg_needed *needed;
 };
 
 struct dg_beam {

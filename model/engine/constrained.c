@@ -59,7 +59,7 @@ static struct dg_terms_state after(const struct dg_beam *b, uint32_t r, int32_t 
 static double against(const struct dg_beam *b, const struct ways *w, uint32_t r,
     const struct dg_beam_piece *piece, const struct dg_terms_state *after)
 {
-    const struct dg_candidates *offer = w->offer;
+    const struct dg_needed *needed = &w->offer->needed[r];
     struct dg_terms_step s = {.before = w->before[r],
         .after = *after,
         .id = piece->id,
@@ -67,8 +67,8 @@ static double against(const struct dg_beam *b, const struct ways *w, uint32_t r,
         .last = w->last[r],
         .sources = b->live[r].sources + b->n_lead,
         .n = b->t - b->n_lead};
-    for (uint32_t i = 0; i < offer->n_needed[r]; i++)
-        s.needed |= offer->needed_ids[(size_t)r * DG_MAX_TERM_FORMS + i] == piece->id;
+    for (uint32_t i = 0; i < needed->n; i++)
+        s.needed |= needed->ids[i] == piece->id;
     return piece->id == b->eos ? 0 : dg_terms_against(b->terms, &s);
 }
 
@@ -122,11 +122,11 @@ static void add_rows(struct dg_beam *b, struct ways *w)
 {
     const struct dg_candidates *offer = w->offer;
     for (uint32_t r = 0; r < b->n_live; r++) {
+        const struct dg_needed *needed = &offer->needed[r];
         w->of_row = w->n;
-        for (uint32_t i = 0; i < offer->n_needed[r]; i++) {
-            const size_t at = (size_t)r * DG_MAX_TERM_FORMS + i;
-            const struct dg_beam_piece piece = {offer->needed_ids[at],
-                offer->sources ? offer->sources[r] : -1, offer->needed_logprob[at]};
+        for (uint32_t i = 0; i < needed->n; i++) {
+            const struct dg_beam_piece piece = {
+                needed->ids[i], offer->sources ? offer->sources[r] : -1, needed->logprob[i]};
             add(b, w, r, &piece, true);
         }
         for (uint32_t i = 0; i < offer->k && i < 2; i++) {

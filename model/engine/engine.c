@@ -145,9 +145,7 @@ void dg_engine_close(struct dg_engine *e)
     free(e->top_logprob);
     free(e->top_ids);
     free(e->row);
-    free(e->needed_logprob);
-    free(e->needed_ids);
-    free(e->n_needed);
+    free(e->needed);
     free(e->shortlist_bits);
     free(e->shortlist_ids);
     free(e);
@@ -180,17 +178,10 @@ static int open_row(struct dg_engine *e, struct dg_error *err)
     return 0;
 }
 
-/* Allocate the arrays for terms when the first sentence has some. */
+/* Allocate the candidates of terms when the first sentence has some. */
 static int open_needed(struct dg_engine *e, struct dg_error *err)
 {
-    const size_t n = (size_t)DG_MAX_BEAM * DG_MAX_TERM_FORMS;
-    if (!e->needed_logprob)
-        e->needed_logprob = malloc(n * sizeof *e->needed_logprob);
-    if (!e->needed_ids)
-        e->needed_ids = malloc(n * sizeof *e->needed_ids);
-    if (!e->n_needed)
-        e->n_needed = malloc(DG_MAX_BEAM * sizeof *e->n_needed);
-    if (!e->needed_logprob || !e->needed_ids || !e->n_needed)
+    if (!e->needed && !(e->needed = malloc(DG_MAX_BEAM * sizeof *e->needed)))
         return dg_error_set(err, DG_ENOMEM, "no memory for the terms of a sentence");
     return open_row(e, err);
 }

@@ -46,11 +46,8 @@ struct dg_engine {
     int32_t *top_ids;
     /* [V] one row's logits on the host; NULL until a sentence needs them */
     float *row;
-    /* candidates that terms need, for the rows of one sentence: [DG_MAX_BEAM,DG_MAX_TERM_FORMS],
-     * and their number per row [DG_MAX_BEAM]; NULL until the first sentence with terms */
-    float *needed_logprob;
-    int32_t *needed_ids;
-    uint32_t *n_needed;
+    /* [DG_MAX_BEAM] for the rows of one sentence; NULL until the first sentence with terms */
+    struct dg_needed *needed;
     /* With a shortlist: one bit per target id, all zero between uses; [max_shortlist + 1] ids of
      * one sentence. A sentence with a longer list uses the whole vocabulary. */
     uint64_t *shortlist_bits;

@@ -109,16 +109,15 @@ static void choose(struct dg_engine *e, struct dg_live *s, uint32_t M)
 static void find_needed(struct dg_engine *e, const struct dg_live *s, uint32_t M)
 {
     for (uint32_t r = 0; r < s->beam.n_live; r++, M++) {
-        int32_t *ids = e->needed_ids + (size_t)r * DG_MAX_TERM_FORMS;
-        float *logprob = e->needed_logprob + (size_t)r * DG_MAX_TERM_FORMS;
+        struct dg_needed *needed = &e->needed[r];
         const int32_t best = e->top_ids[(size_t)M * e->k_max];
-        e->n_needed[r] = best < 0 ? 0 : dg_constrained_wants(&s->beam, r, ids);
-        if (!e->n_needed[r])
+        needed->n = best < 0 ? 0 : dg_constrained_wants(&s->beam, r, needed->ids);
+        if (!needed->n)
             continue;
         read_row(e, s, M);
         const float total = e->row[best] - e->top_logprob[(size_t)M * e->k_max];
-        for (uint32_t i = 0; i < e->n_needed[r]; i++)
-            logprob[i] = e->row[ids[i]] - total;
+        for (uint32_t i = 0; i < needed->n; i++)
+            needed->logprob[i] = e->row[needed->ids[i]] - total;
     }
 }
 
@@ -158,9 +157,7 @@ static void advance(struct dg_engine *e)
             .k = e->want[M],
             .ld = e->k_max,
             .sources = e->align.sources + M,
-            .needed_logprob = constrained ? e->needed_logprob : NULL,
-            .needed_ids = constrained ? e->needed_ids : NULL,
-            .n_needed = constrained ? e->n_needed : NULL};
+            .needed = constrained ? e->needed : NULL};
         keep_characters(e, s, &c, M);
         s->on_host = false;
         dg_beam_advance(&s->beam, &c);

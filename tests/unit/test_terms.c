@@ -319,24 +319,19 @@ static double search(uint32_t beam, struct dg_beam *b)
     assert_int_equal(dg_beam_begin(b, &s, EOS, NULL, 0, false, NULL), 0);
     b->terms = &pair;
     while (!b->done) {
-        static float lp[DG_MAX_BEAM * V], needed_lp[DG_MAX_BEAM * DG_MAX_TERM_FORMS];
-        static int32_t ids[DG_MAX_BEAM * V], needed[DG_MAX_BEAM * DG_MAX_TERM_FORMS];
-        uint32_t n[DG_MAX_BEAM], k = dg_beam_wants(b) < V ? dg_beam_wants(b) : V;
+        static float lp[DG_MAX_BEAM * V];
+        static int32_t ids[DG_MAX_BEAM * V];
+        static struct dg_needed needed[DG_MAX_BEAM];
+        const uint32_t k = dg_beam_wants(b) < V ? dg_beam_wants(b) : V;
         for (uint32_t r = 0; r < b->n_live; r++) {
             const float *row = table[b->t][dg_beam_last(b, r, 1)];
-            const size_t at = (size_t)r * DG_MAX_TERM_FORMS;
             offer_row(row, k, lp + r * V, ids + r * V);
-            n[r] = dg_constrained_wants(b, r, needed + at);
-            for (uint32_t i = 0; i < n[r]; i++)
-                needed_lp[at + i] = row[needed[at + i]];
+            needed[r].n = dg_constrained_wants(b, r, needed[r].ids);
+            for (uint32_t i = 0; i < needed[r].n; i++)
+                needed[r].logprob[i] = row[needed[r].ids[i]];
         }
-        const struct dg_candidates c = {.logprob = lp,
-            .ids = ids,
-            .k = k,
-            .ld = V,
-            .needed_logprob = needed_lp,
-            .needed_ids = needed,
-            .n_needed = n};
+        const struct dg_candidates c = {
+            .logprob = lp, .ids = ids, .k = k, .ld = V, .needed = needed};
         dg_beam_advance(b, &c);
     }
     assert_int_equal(b->n_finished, 1);
