@@ -194,7 +194,7 @@ static void run_unit(const struct job *j, const struct dg_attn_seg *seg, size_t 
     struct group g = {.j = j, .seg = seg, .h = h};
     g.k = view_head(op->k, seg, h, op->Dk);
     g.v = view_head(op->v, seg, h, op->Dv);
-    size_t lds = seg->n_k < DG_ATTN_KEYS ? (seg->n_k + 15) / 16 * 16 : DG_ATTN_KEYS;
+    size_t lds = seg->n_k < DG_ATTN_KEYS ? lds_of(seg) : DG_ATTN_KEYS;
     float *spare = scratch + DG_ATTN_QUERIES * lds;
     if (seg->n_q >= GATHER_QUERIES &&
         DG_ATTN_QUERIES * lds + seg->n_k * (op->Dk + op->Dv) <= j->room) {
