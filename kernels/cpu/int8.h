@@ -22,9 +22,14 @@ static inline size_t dg_int8_groups(size_t K)
 {
     return (K + 3) / 4;
 }
+/* Bytes of a panel: its groups, then its sums. */
+static inline size_t dg_int8_panel(size_t groups)
+{
+    return groups * 64 + 64;
+}
 static inline size_t dg_int8_panel_bytes(size_t K)
 {
-    return dg_int8_groups(K) * 64 + 64;
+    return dg_int8_panel(dg_int8_groups(K));
 }
 static inline size_t dg_int8_packed_bytes(size_t N, size_t K)
 {

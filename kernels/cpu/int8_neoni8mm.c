@@ -237,7 +237,7 @@ static inline __attribute__((always_inline)) void run_pairs(const int P, const i
     static __attribute__((noinline)) void run_pairs_##P(const struct dg_int8_gemm *g,              \
         const int8_t *x, size_t m, size_t rows, size_t n0, size_t n1)                              \
     {                                                                                              \
-        const size_t panel = g->groups * 64 + 64;                                                  \
+        const size_t panel = dg_int8_panel(g->groups);                                             \
         for (size_t n = n0; n < n1; n += 2 * V)                                                    \
             run_pairs(P, V, g, x, g->w + n / PANEL * panel + n % PANEL * 4,                        \
                 (struct part){m, rows, n, NULL});                                                  \
@@ -257,7 +257,7 @@ static void int8_gemm_mm(const struct dg_int8_gemm *g)
         size_t) = {run_pairs_1, run_pairs_2, run_pairs_3, run_pairs_4, run_pairs_5, run_pairs_6};
     int8_t x[ROOM] __attribute__((aligned(64)));
     const size_t fit = ROOM / ((g->groups + 1) / 2 * 16), most = fit < PAIRS ? fit : PAIRS,
-                 pairs = (g->M + 1) / 2, panel = g->groups * 64 + 64;
+                 pairs = (g->M + 1) / 2, panel = dg_int8_panel(g->groups);
     if (g->M < 2 || !most) {
         int8_gemm(g);
         return;

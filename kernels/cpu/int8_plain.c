@@ -42,7 +42,7 @@ static struct dg_int8_act quantize(const float *x, size_t K, int steps, uint8_t 
 /* One row against one panel. */
 static void gemm_row(const struct dg_int8_gemm *g, size_t m, size_t n0)
 {
-    const int8_t *panel = g->w + n0 / DG_PANEL * (g->groups * 64 + 64);
+    const int8_t *panel = g->w + n0 / DG_PANEL * dg_int8_panel(g->groups);
     const uint8_t *x = g->x + m * g->ldx;
     int32_t sum[DG_PANEL] = {0}, totals[DG_PANEL];
     memcpy(totals, panel + g->groups * 64, sizeof totals);

@@ -185,7 +185,7 @@ static inline __attribute__((always_inline)) void finish_vectors(const int MR,
 static inline __attribute__((always_inline)) void run_tile(const int MR, const int NP,
     const struct dg_int8_gemm *g, size_t m0, size_t n0, size_t apart, struct fetch *f)
 {
-    const size_t panel = g->groups * 64 + 64;
+    const size_t panel = dg_int8_panel(g->groups);
     const int8_t *w = g->w + n0 / PANEL * panel;
     vec_int acc[INT8_ROWS][MOST_PANELS * PV];
     const struct walk start = {g->x + m0 * g->ldx, w, apart * panel, 0};
@@ -224,7 +224,7 @@ static inline __attribute__((always_inline)) void run_tile_rows(size_t rows, con
  * are four more; else its own stream, AHEAD bytes before use. */
 static inline struct fetch aim_lone(const struct dg_int8_gemm *g, size_t n0)
 {
-    const size_t panel = g->groups * 64 + 64, p = n0 / PANEL;
+    const size_t panel = dg_int8_panel(g->groups), p = n0 / PANEL;
     size_t next = (p / STREAMS + 1) * STREAMS, n_panels = (g->n + PANEL - 1) / PANEL;
     if (panel > WINDOW || next + STREAMS > n_panels)
         return (struct fetch){(uintptr_t)(g->w + p * panel) + AHEAD, 64, 0};
@@ -236,7 +236,7 @@ static inline struct fetch aim_lone(const struct dg_int8_gemm *g, size_t n0)
 static inline __attribute__((always_inline)) void run_panels(
     const int NP, const struct dg_int8_gemm *g, size_t n0)
 {
-    const size_t panel = g->groups * 64 + 64, tiles = (g->M + INT8_ROWS - 1) / INT8_ROWS;
+    const size_t panel = dg_int8_panel(g->groups), tiles = (g->M + INT8_ROWS - 1) / INT8_ROWS;
     struct fetch f = aim_lone(g, n0);
     if (tiles > 1)
         f = (struct fetch){
@@ -251,7 +251,7 @@ static inline __attribute__((always_inline)) void run_panels(
 static inline __attribute__((always_inline)) size_t stream_panels(
     const int NP, const bool paired, const struct dg_int8_gemm *g, size_t n0)
 {
-    const size_t panel = g->groups * 64 + 64;
+    const size_t panel = dg_int8_panel(g->groups);
     for (; n0 + (size_t)(NP - 1) * PANEL < g->n; n0 += (size_t)NP * PANEL) {
         const int8_t *first = g->w + n0 / PANEL * panel, *w = first;
         const uint8_t *x = g->x;
@@ -289,7 +289,7 @@ static inline __attribute__((always_inline)) size_t stream_panels(
 static inline __attribute__((always_inline)) size_t run_far(
     const int NP, const size_t ahead, const struct dg_int8_gemm *g)
 {
-    const size_t panel = g->groups * 64 + 64, apart = g->n / PANEL / (size_t)NP;
+    const size_t panel = dg_int8_panel(g->groups), apart = g->n / PANEL / (size_t)NP;
     for (size_t p = 0; p < apart; p++) {
         struct fetch f = {(uintptr_t)(g->w + p * panel) + ahead, 64, 0};
         run_tile_rows(g->M, NP, g, 0, p * PANEL, apart, &f);

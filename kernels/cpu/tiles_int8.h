@@ -28,7 +28,7 @@ static inline __attribute__((always_inline)) void int8_sum_tiles(const bool two_
     const bool two_panels, const struct dg_int8_gemm *g, const uint8_t *const x[2], const int8_t *w,
     const struct int8_rest *rest, int32_t sums[2][TILE_PANELS][16 * 16])
 {
-    const size_t panel = g->groups * 64 + 64, whole = g->groups / TILE_GROUPS;
+    const size_t panel = dg_int8_panel(g->groups), whole = g->groups / TILE_GROUPS;
     const long apart = (long)g->ldx;
     tile_zero(0);
     tile_zero(1);
@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) void int8_sum_tiles(const bool two_
 static inline void int8_finish_tile(
     const struct dg_int8_gemm *g, size_t rows, size_t m, size_t n, const int32_t *sums)
 {
-    const int8_t *totals = g->w + n / PANEL * (g->groups * 64 + 64) + g->groups * 64;
+    const int8_t *totals = g->w + n / PANEL * dg_int8_panel(g->groups) + g->groups * 64;
     for (size_t v = 0; v < PV && n + v * VL < g->n; v++)
         finish_vectors((int)rows, g, m, n + v * VL, (const vec_int *)(const void *)sums + v, PV,
             v_bytes(totals + v * VL * 4));
@@ -73,7 +73,7 @@ static inline void int8_finish_tile(
 static void tiles_int8_gemm(const struct dg_int8_gemm *g)
 {
     const size_t tiles = (g->M + 15) / 16, rows = (g->M + tiles - 1) / tiles,
-                 panel = g->groups * 64 + 64;
+                 panel = dg_int8_panel(g->groups);
     _Alignas(64) int32_t sums[2][TILE_PANELS][16 * 16];
     _Alignas(64) struct int8_rest rest;
     tiles_open(rows);
