@@ -112,16 +112,12 @@ static inline void ops_near(
 static inline void ops_each_isa(const char *what, void (*f)(struct dg_backend *be, const char *isa))
 {
 #ifdef __aarch64__
-    const char *const all[] = {"neoni8mm", "neondot", "neon", "generic"},
+    const char *const all[] = {"neoni8mm", "neondot", "neon", "generic"};
 #else
-    const char *const all[] = {"avx512vnni", "avx512", "avxvnni", "avx2", "generic"},
+    const char *const all[] = {"avx512vnni", "avx512", "avxvnni", "avx2", "generic"};
 #endif
-
-                      *const *have = dg_cpu_isas();
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        bool can = false;
-        for (size_t j = 0; have[j]; j++)
-            can = can || !strcmp(have[j], all[i]);
+        const bool can = ops_has_isa(all[i]);
         printf("%s: %s %s\n", what, all[i],
             can ? "runs" : "is compiled, but this machine cannot run it");
         if (!can)
