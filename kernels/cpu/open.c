@@ -163,6 +163,8 @@ static const struct choice {
 };
 enum { CHOICES = sizeof choices / sizeof *choices };
 
+/* Those that this machine can run. */
+static const struct choice *runnable[CHOICES];
 static const char *names[CHOICES + 1];
 static pthread_once_t asked = PTHREAD_ONCE_INIT;
 
@@ -170,8 +172,10 @@ static void ask_machine(void)
 {
     size_t n = 0;
     for (size_t i = 0; i < CHOICES; i++)
-        if (choices[i].runs())
+        if (choices[i].runs()) {
+            runnable[n] = &choices[i];
             names[n++] = choices[i].name;
+        }
 }
 
 const char *const *dg_cpu_isas(void)
@@ -193,21 +197,13 @@ const char *dg_cpu_isa(void)
     return name ? name : dg_cpu_isas()[0];
 }
 
-static const struct choice *find_choice(const char *name)
-{
-    size_t i = 0;
-    while (strcmp(choices[i].name, name) != 0 && i + 1 < CHOICES)
-        i++;
-    return &choices[i];
-}
-
 static int choose_isa(const char *name, const struct choice **out, struct dg_error *err)
 {
     const char *const *isas = dg_cpu_isas();
     char list[96] = "";
     for (size_t i = 0; isas[i]; i++) {
         if (!name || !strcmp(name, isas[i])) {
-            *out = find_choice(isas[i]);
+            *out = runnable[i];
             return 0;
         }
         size_t used = strlen(list);
