@@ -154,6 +154,8 @@ static void test_errors_name_the_field(void **state)
         "training.bpe_dropout", "it must be 0");
     refuse("{" DATA ",\"model\":{\"positions\":\"rotary\"}}", "model.positions",
         "paper, marian, halves, learned");
+    refuse("{" DATA ",\"model\":{\"encoder_layers\":65}}", "model.encoder_layers", "64");
+    refuse("{" DATA ",\"model\":{\"decoder_layers\":65}}", "model.decoder_layers", "64");
     refuse("{" DATA ",\"model\":{\"heads\":7}}", "model.heads", "not a multiple");
     refuse("{" DATA ",\"model\":{\"positions\":\"learned\"}}", "model.max_positions", "max_tokens");
     refuse("{\"data\":{\"target_tags\":\"always\",\"pairs\":["

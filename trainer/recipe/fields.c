@@ -105,8 +105,8 @@ static const struct dg_field vocabulary_rows[] = {
 };
 
 static const struct dg_field model_rows[] = {
-    {"encoder_layers", WHOLE(model.enc_layers, 1, 1024), .fallback = "6"},
-    {"decoder_layers", WHOLE(model.dec_layers, 1, 1024), .fallback = "6"},
+    {"encoder_layers", WHOLE(model.enc_layers, 1, DG_MAX_LAYERS), .fallback = "6"},
+    {"decoder_layers", WHOLE(model.dec_layers, 1, DG_MAX_LAYERS), .fallback = "6"},
     {"d_model", WHOLE(model.D, 1, DIM), .fallback = "512"},
     {"d_ff", WHOLE(model.F, 1, DIM), .fallback = "2048"},
     {"heads", WHOLE(model.H, 1, 1024), .fallback = "8"},
