@@ -65,8 +65,8 @@ static int pass_open(struct pass *p, uint32_t S, uint32_t T, struct dg_error *er
         (rc = ops->buf_new(p->be, (size_t)S * c->D, &p->memory, err)) ||
         (rc = ops->buf_new(p->be, (size_t)S * width, &p->kv, err)))
         return rc;
-    p->enc = calloc(c->enc_layers + 1, sizeof *p->enc);
-    p->dec = calloc(c->dec_layers + 1, sizeof *p->dec);
+    p->enc = calloc(c->enc_layers, sizeof *p->enc);
+    p->dec = calloc(c->dec_layers, sizeof *p->dec);
     p->ids = malloc(most * sizeof *p->ids);
     p->pos = malloc(most * sizeof *p->pos);
     p->want = malloc(most * sizeof *p->want);
@@ -93,8 +93,7 @@ static void encode(struct pass *p, const int32_t *source, uint32_t S, struct dg_
     dg_embedding_forward(&pass, 0, &m->params, &m->positions, source, p->pos, p->ws.x);
     /* The last layer writes the memory to a buffer of its own, because the decoder reuses the
      * workspace. */
-    if (m->config.enc_layers)
-        p->enc[m->config.enc_layers - 1].ffn.norm.y = memory;
+    p->enc[m->config.enc_layers - 1].ffn.norm.y = memory;
     dg_encoder_forward(&pass, &m->params, &segs, p->ws.x, p->enc, 1);
 }
 
@@ -133,7 +132,7 @@ static int read_out(struct pass *p, struct dg_trace *out, struct dg_error *err)
         out->enc_layers * out->H * S * S, out->dec_layers * H * T * T, out->dec_layers * H * T * S};
     float **to[3] = {&out->enc_self, &out->dec_self, &out->cross};
     for (int i = 0; i < 3; i++) {
-        *to[i] = malloc((n[i] ? n[i] : 1) * sizeof(float));
+        *to[i] = malloc(n[i] * sizeof(float));
         if (!*to[i])
             return dg_error_set(err, DG_ENOMEM, "no memory for attention weights");
         p->be->ops->read(p->be, (struct dg_rows){p->probs[i], 0, n[i]}, 1, n[i], *to[i]);

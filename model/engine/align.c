@@ -19,7 +19,7 @@ int dg_align_open(struct dg_engine *e, struct dg_error *err)
     struct dg_align *a = &e->align;
     a->first_head = c->align_head ? c->align_head - 1 : 0;
     a->n_heads = c->align_head ? 1 : dg_config_dec_H(c);
-    a->slots = malloc((L ? L : 1) * sizeof *a->slots);
+    a->slots = malloc(L * sizeof *a->slots);
     a->weights = malloc(most * sizeof *a->weights);
     a->sources = malloc(e->max_rows * sizeof *a->sources);
     if (!a->slots || !a->weights || !a->sources)

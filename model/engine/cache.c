@@ -48,7 +48,7 @@ int dg_cache_open(struct dg_cache *cache, struct dg_backend *be, const struct dg
     cache->n_blocks = n_blocks;
     cache->n_free = n_blocks;
     cache->bytes = n_blocks * dg_cache_block_bytes(c);
-    cache->pools = calloc(c->dec_layers ? c->dec_layers : 1, sizeof *cache->pools);
+    cache->pools = calloc(c->dec_layers, sizeof *cache->pools);
     cache->free_blocks = malloc((n_blocks ? n_blocks : 1) * sizeof *cache->free_blocks);
     int rc = 0;
     if (!cache->pools || !cache->free_blocks) {

@@ -17,7 +17,7 @@ static void look_back(const struct dg_pass *p, uint32_t l, const struct dg_dec_p
 struct dg_rows dg_decoder_forward(const struct dg_pass *p, const struct dg_params *w,
     const struct dg_context *c, struct dg_rows x, const struct dg_dec_slots *slots, size_t stride)
 {
-    if (p->config->pre_norm && p->config->dec_layers)
+    if (p->config->pre_norm)
         x = dg_stack_begin(p, &w->dec[0].self.norm, x, &slots->begin);
     for (uint32_t l = 0; l < p->config->dec_layers; l++) {
         const struct dg_dec_slots *s = slots + l * stride;

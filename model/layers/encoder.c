@@ -4,7 +4,7 @@
 struct dg_rows dg_encoder_forward(const struct dg_pass *p, const struct dg_params *w,
     const struct dg_segs *segs, struct dg_rows x, const struct dg_enc_slots *slots, size_t stride)
 {
-    if (p->config->pre_norm && p->config->enc_layers)
+    if (p->config->pre_norm)
         x = dg_stack_begin(p, &w->enc[0].self.norm, x, &slots->begin);
     for (uint32_t l = 0; l < p->config->enc_layers; l++) {
         const struct dg_enc_slots *s = slots + l * stride;

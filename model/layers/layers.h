@@ -180,8 +180,8 @@ void dg_cross_attention_forward(const struct dg_pass *p, uint32_t layer,
 void dg_ffn_forward(const struct dg_pass *p, int side, uint32_t layer,
     const struct dg_ffn_params *w, struct dg_rows x, const struct dg_ffn_slots *slots);
 
-/* All layers. x[M,D] is the embedding; the result is slots[last].ffn.norm.y (x itself when there
- * are no layers). slots: [layers] structs, or one for all when stride is 0. */
+/* All layers, of which there is at least one. x[M,D] is the embedding; the result is
+ * slots[last].ffn.norm.y. slots: [layers] structs, or one for all when stride is 0. */
 struct dg_rows dg_encoder_forward(const struct dg_pass *p, const struct dg_params *w,
     const struct dg_segs *segs, struct dg_rows x, const struct dg_enc_slots *slots, size_t stride);
 struct dg_rows dg_decoder_forward(const struct dg_pass *p, const struct dg_params *w,
