@@ -85,14 +85,9 @@ void dg_beam_deinit(struct dg_beam *b)
     memset(b, 0, sizeof *b);
 }
 
-int32_t dg_beam_force_at(const struct dg_beam *b, uint32_t t)
+int32_t dg_beam_force(const struct dg_beam *b, uint32_t t)
 {
     return t < b->n_prefix ? b->prefix[t] : -1;
-}
-
-int32_t dg_beam_force(const struct dg_beam *b)
-{
-    return dg_beam_force_at(b, b->t);
 }
 
 /* Start of the pieces that may not repeat: after the prefix, which the search did not choose. */
@@ -132,7 +127,7 @@ bool dg_beam_plain(const struct dg_beam *b, uint32_t t)
            !(b->search.pick && t <= b->n_prefix) && !b->n_lead && !b->terms;
 }
 
-uint32_t dg_beam_wants_at(const struct dg_beam *b, uint32_t t)
+uint32_t dg_beam_wants(const struct dg_beam *b, uint32_t t)
 {
     if (t < b->n_prefix)
         return 1;
@@ -140,11 +135,6 @@ uint32_t dg_beam_wants_at(const struct dg_beam *b, uint32_t t)
     if (b->search.beam == 1 || picks(b, t))
         return (too_early(b, t) ? 2 : 1) + passed + (picks(b, t) ? b->search.pick - 1 : 0);
     return 2 * b->search.beam + passed;
-}
-
-uint32_t dg_beam_wants(const struct dg_beam *b)
-{
-    return dg_beam_wants_at(b, b->t);
 }
 
 int32_t dg_beam_last(const struct dg_beam *b, uint32_t r, int32_t start)

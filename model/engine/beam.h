@@ -159,14 +159,12 @@ int dg_beam_begin(struct dg_beam *b, const struct dg_search *search, int32_t eos
     const int32_t *prefix, uint32_t n_prefix, bool forced, struct dg_error *err);
 void dg_beam_deinit(struct dg_beam *b); /* a zeroed beam is fine */
 
-/* Requirements of the next step: candidates per live row, and the forced id (or -1). */
-uint32_t dg_beam_wants(const struct dg_beam *b);
-int32_t dg_beam_force(const struct dg_beam *b);
-/* The same for a step at t pieces that the search has not reached yet. Valid where dg_beam_plain:
- * there a candidate is passed over for its own id, not for the pieces before it. */
+/* Requirements of the step at t pieces: candidates per live row, and the forced id (or -1). The
+ * search need not have reached it yet, if dg_beam_plain: then a candidate is passed over for its
+ * own id, not for the pieces before it. */
+uint32_t dg_beam_wants(const struct dg_beam *b, uint32_t t);
+int32_t dg_beam_force(const struct dg_beam *b, uint32_t t);
 bool dg_beam_plain(const struct dg_beam *b, uint32_t t);
-uint32_t dg_beam_wants_at(const struct dg_beam *b, uint32_t t);
-int32_t dg_beam_force_at(const struct dg_beam *b, uint32_t t);
 /* The last piece of live row r; `start` while there is none. */
 int32_t dg_beam_last(const struct dg_beam *b, uint32_t r, int32_t start);
 

@@ -181,8 +181,8 @@ static struct dg_device_search_part part_of(struct dg_engine *e, struct dg_live 
 {
     const struct dg_beam *b = &s->beam;
     /* The search is one position behind for each step in flight. */
-    const uint32_t t = b->t + s->in_flight, want = dg_beam_wants_at(b, t);
-    const int32_t force = dg_beam_force_at(b, t);
+    const uint32_t t = b->t + s->in_flight, want = dg_beam_wants(b, t);
+    const int32_t force = dg_beam_force(b, t);
     /* Each row has its own chain of blocks, whichever hypothesis it holds, so the slots of the new
      * keys and values do not depend on which hypotheses live on. */
     for (uint32_t r = 0; r < s->device_hyps; r++)

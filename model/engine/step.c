@@ -16,8 +16,8 @@ static uint32_t pack_rows(struct dg_engine *e, struct dg_live *s, uint32_t M, si
 {
     const struct dg_attn_seg *before = n_cross ? &e->cross_segs[n_cross - 1] : NULL;
     struct dg_beam *b = &s->beam;
-    uint32_t want = dg_beam_wants(b);
-    int32_t force = dg_beam_force(b);
+    uint32_t want = dg_beam_wants(b, b->t);
+    int32_t force = dg_beam_force(b, b->t);
     const uint32_t H = dg_config_dec_H(&e->model->config);
     s->device_hyps = 0;
     e->cross_segs[n_cross] = (struct dg_attn_seg){.q0 = M,

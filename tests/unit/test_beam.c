@@ -17,7 +17,7 @@ static void greedy_stops_at_eos(void **state)
     (void)state;
     struct dg_beam b = {0};
     begin(&b, search(1, 1, 10, 5.0f));
-    assert_int_equal(dg_beam_wants(&b), 1);
+    assert_int_equal(dg_beam_wants(&b, b.t), 1);
     float lp1[] = {-0.1f};
     int32_t id1[] = {7};
     advance(&b, lp1, id1, 1, 1);

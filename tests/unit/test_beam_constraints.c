@@ -11,7 +11,7 @@ static void minimum_length(void **state)
     struct dg_search s = search(1, 1, 4, 0);
     s.min_len = 2;
     begin(&b, s);
-    assert_int_equal(dg_beam_wants(&b), 2);
+    assert_int_equal(dg_beam_wants(&b, b.t), 2);
     float lp[] = {-0.1f, -3.0f};
     int32_t id[] = {EOS, 4};
     advance(&b, lp, id, 2, 2);
@@ -32,7 +32,7 @@ static void forced_and_prefix(void **state)
     assert_int_equal(dg_beam_begin(&b, &s, EOS, target, 3, true, NULL), 0);
     const float lp[] = {-1.0f, -2.0f, -0.5f};
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(dg_beam_force(&b), target[i]);
+        assert_int_equal(dg_beam_force(&b, b.t), target[i]);
         advance(&b, &lp[i], &target[i], 1, 1);
     }
     assert_true(b.done);
@@ -42,11 +42,11 @@ static void forced_and_prefix(void **state)
 
     s = search(2, 1, 6, 0);
     assert_int_equal(dg_beam_begin(&b, &s, EOS, target, 2, false, NULL), 0);
-    assert_int_equal(dg_beam_wants(&b), 1);
+    assert_int_equal(dg_beam_wants(&b, b.t), 1);
     advance(&b, &lp[0], &target[0], 1, 1);
     advance(&b, &lp[1], &target[1], 1, 1);
-    assert_int_equal(dg_beam_force(&b), -1);
-    assert_int_equal(dg_beam_wants(&b), 4);
+    assert_int_equal(dg_beam_force(&b, b.t), -1);
+    assert_int_equal(dg_beam_wants(&b, b.t), 4);
     assert_int_equal(b.n_live, 1);
     dg_beam_deinit(&b);
 }
@@ -59,7 +59,7 @@ static void never_put_out(void **state)
     struct dg_beam b = {0};
     begin(&b, search(1, 1, 4, 0));
     b.never = 9;
-    assert_int_equal(dg_beam_wants(&b), 2);
+    assert_int_equal(dg_beam_wants(&b, b.t), 2);
     float greedy[] = {-0.1f, -2.0f};
     int32_t greedy_ids[] = {9, 4};
     advance(&b, greedy, greedy_ids, 2, 2);
@@ -70,7 +70,7 @@ static void never_put_out(void **state)
 
     begin(&b, search(2, 2, 4, 0));
     b.never = 9;
-    assert_int_equal(dg_beam_wants(&b), 5);
+    assert_int_equal(dg_beam_wants(&b, b.t), 5);
     float lp[] = {-0.1f, -1.0f, -1.5f, -2.0f, -2.5f};
     int32_t ids[] = {9, 6, EOS, 7, 8};
     advance(&b, lp, ids, 5, 5);
@@ -85,7 +85,7 @@ static void never_put_out(void **state)
     assert_int_equal(dg_beam_begin(&b, &s, EOS, target, 2, true, NULL), 0);
     b.never = 9;
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(dg_beam_wants(&b), 1);
+        assert_int_equal(dg_beam_wants(&b, b.t), 1);
         advance(&b, &lp[i], &target[i], 1, 1);
     }
     assert_true(b.done);
@@ -105,11 +105,11 @@ static void no_run_twice(void **state)
     for (int i = 0; i < 3; i++) {
         float lp[] = {-0.1f, -2.0f};
         int32_t id[] = {said[i], 8};
-        assert_int_equal(dg_beam_wants(&b), 1);
+        assert_int_equal(dg_beam_wants(&b, b.t), 1);
         advance(&b, lp, id, 2, 2);
         assert_int_equal(b.live[0].ids[i], said[i]);
     }
-    assert_int_equal(dg_beam_wants(&b), 2);
+    assert_int_equal(dg_beam_wants(&b, b.t), 2);
     float lp[] = {-0.1f, -0.7f};
     int32_t id[] = {5, 9};
     advance(&b, lp, id, 2, 2); /* "4 5" has occurred */
@@ -122,7 +122,7 @@ static void no_run_twice(void **state)
     const int32_t prefix[] = {4, 4, 4};
     assert_int_equal(dg_beam_begin(&b, &s, EOS, prefix, 3, false, NULL), 0);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(dg_beam_wants(&b), 1);
+        assert_int_equal(dg_beam_wants(&b, b.t), 1);
         advance(&b, lp, prefix, 1, 1);
     }
     assert_int_equal(b.n_live, 1);
@@ -145,10 +145,10 @@ static void what_leads_is_no_part_of_the_answer(void **state)
     s.min_len = 2;
     assert_int_equal(dg_beam_begin(&b, &s, EOS, lead, 1, false, NULL), 0);
     b.n_lead = 1;
-    assert_int_equal(dg_beam_force(&b), 9);
+    assert_int_equal(dg_beam_force(&b, b.t), 9);
     advance(&b, forced, lead, 1, 1);
     assert_int_equal(dg_beam_last(&b, 0, -1), 9);
-    assert_int_equal(dg_beam_wants(&b), 2);
+    assert_int_equal(dg_beam_wants(&b, b.t), 2);
     advance(&b, lp, ids, 2, 2);
     assert_false(b.done);
     advance(&b, last, end, 1, 1);
@@ -173,13 +173,13 @@ static void picks_a_rank(void **state)
     s.pick = 3;
     assert_int_equal(dg_beam_begin(&b, &s, EOS, prefix, 1, false, NULL), 0);
     advance(&b, lp, prefix, 1, 1);
-    assert_int_equal(dg_beam_wants(&b), 3);
+    assert_int_equal(dg_beam_wants(&b, b.t), 3);
     advance(&b, lp, ids, 3, 4);
     assert_int_equal(b.n_live, 1);
     assert_int_equal(b.n_finished, 0);
     assert_int_equal(b.live[0].ids[1], 7);
     assert_float_equal(b.live[0].logprob, -2.1, 1e-6);
-    assert_int_equal(dg_beam_wants(&b), 4);
+    assert_int_equal(dg_beam_wants(&b, b.t), 4);
     advance(&b, lp, ids, 4, 4);
     assert_int_equal(b.n_live, 2);
 
@@ -192,7 +192,7 @@ static void picks_a_rank(void **state)
 
     s.pick = 5; /* there are fewer candidates */
     assert_int_equal(dg_beam_begin(&b, &s, EOS, NULL, 0, false, NULL), 0);
-    assert_int_equal(dg_beam_wants(&b), 5);
+    assert_int_equal(dg_beam_wants(&b, b.t), 5);
     advance(&b, lp, ids, 4, 4);
     assert_true(b.done);
     assert_int_equal(b.n_finished, 0);

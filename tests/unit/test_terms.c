@@ -322,7 +322,7 @@ static double search(uint32_t beam, struct dg_beam *b)
         static float lp[DG_MAX_BEAM * V];
         static int32_t ids[DG_MAX_BEAM * V];
         static struct dg_needed needed[DG_MAX_BEAM];
-        const uint32_t k = dg_beam_wants(b) < V ? dg_beam_wants(b) : V;
+        const uint32_t k = dg_beam_wants(b, b->t) < V ? dg_beam_wants(b, b->t) : V;
         for (uint32_t r = 0; r < b->n_live; r++) {
             const float *row = table[b->t][dg_beam_last(b, r, 1)];
             offer_row(row, k, lp + r * V, ids + r * V);
