@@ -16,43 +16,39 @@ static double cost(double n, double rows)
     return n * (READ + rows);
 }
 
-/* Rows of a step that share the one product with the whole matrix; each sentence outside has a
- * product of its own. */
+/* Rows of a step that share the one product with the whole matrix: from the first to the last one
+ * of the sentences without a matrix of their own. Each sentence outside has a product of its own.
+ */
 struct span {
     uint32_t first, end;
 };
 
-/* Cost of a step, summed over its sentences in order. */
-struct price {
-    /* from the first to the last row of the sentences without a matrix of their own */
-    struct span whole;
-    /* rows of all sentences */
-    uint32_t rows;
-    /* own: cost of the products with own matrices before `whole`; since: of those after its end */
-    double own, since;
-};
-
-static void add_sentence(struct price *p, const struct dg_live *s, uint32_t rows)
+static bool is_in(struct span whole, uint32_t row)
 {
-    if (s->output && s->output->w) {
-        p->since += cost(s->output->n, rows);
-    } else {
-        if (p->whole.end == 0) { /* products before `whole` remain, those within it do not */
-            p->whole.first = p->rows;
-            p->own = p->since;
-        }
-        p->whole.end = p->rows + rows;
-        p->since = 0;
-    }
-    p->rows += rows;
+    return row >= whole.first && row < whole.end;
 }
 
-/* One pass over the matrix serves all rows of `whole`, also those of sentences with a matrix of
- * their own. */
-static double price_of(const struct price *p, double V)
+static bool has_own(const struct dg_live *s)
 {
-    const double rows = p->whole.end - p->whole.first;
-    return p->own + p->since + (rows > 0 ? cost(V, rows) : 0);
+    return s->output && s->output->w;
+}
+
+/* Make the span reach over the rows of s, from `row` on, if they need the whole matrix. */
+static void reach(struct span *whole, const struct dg_live *s, uint32_t row, uint32_t rows)
+{
+    if (has_own(s))
+        return;
+    if (whole->end == 0)
+        whole->first = row;
+    whole->end = row + rows;
+}
+
+/* One pass over the matrix serves all rows of the span, also those of sentences with a matrix of
+ * their own. */
+static double cost_of_span(struct span whole, double V)
+{
+    const uint32_t rows = whole.end - whole.first;
+    return rows ? cost(V, rows) : 0;
 }
 
 /* Equal sentences, whose matrices cost less than the whole product of all rows, keep within this
@@ -69,21 +65,20 @@ bool dg_candidates_pay_own_rows(const struct dg_engine *e, uint32_t n, uint32_t 
 {
     const double V = e->model->config.target_vocab, all = (double)e->rows_reserved + rows;
     const struct dg_live *const lists[] = {e->live, e->pending};
-    struct price p = {0};
+    struct span whole = {0};
+    uint32_t row = 0;
     double sentences = 1, ids = n;
     for (int i = 0; i < 2; i++) {
         for (const struct dg_live *s = lists[i]; s; s = s->next) {
-            const bool own = s->output && s->output->w;
-            sentences += own;
-            ids += own ? s->output->n : 0;
-            add_sentence(&p, s, s->beam.search.beam);
+            sentences += has_own(s);
+            ids += has_own(s) ? s->output->n : 0;
+            reach(&whole, s, row, s->beam.search.beam);
+            row += s->beam.search.beam;
         }
     }
-    const double whole = p.whole.end - p.whole.first;
     if (ids > (double)dg_candidates_most_own_rows(e))
         return false;
-    return sentences * cost(n, CUT + (double)rows) + (whole > 0 ? cost(V, whole) : 0) <
-           cost(V, all);
+    return sentences * cost(n, CUT + (double)rows) + cost_of_span(whole, V) < cost(V, all);
 }
 
 /* The rows that use the whole matrix in this step: those that have to and all between them, or all
@@ -91,11 +86,20 @@ bool dg_candidates_pay_own_rows(const struct dg_engine *e, uint32_t n, uint32_t 
 static struct span choose(const struct dg_engine *e)
 {
     const double V = e->model->config.target_vocab;
-    struct price p = {0};
+    struct span whole = {0};
+    uint32_t M = 0, row = 0;
     for (const struct dg_live *s = e->live; s; s = s->next)
-        if (!s->paused)
-            add_sentence(&p, s, s->beam.n_live);
-    return price_of(&p, V) < cost(V, p.rows) ? p.whole : (struct span){0, p.rows};
+        if (!s->paused) {
+            reach(&whole, s, M, s->beam.n_live);
+            M += s->beam.n_live;
+        }
+    double price = cost_of_span(whole, V);
+    for (const struct dg_live *s = e->live; s; s = s->next)
+        if (!s->paused) {
+            price += is_in(whole, row) ? 0 : cost(s->output->n, s->beam.n_live);
+            row += s->beam.n_live;
+        }
+    return price < cost(V, M) ? whole : (struct span){0, M};
 }
 
 /* The topk op's arguments for rows with n logits each, from row `first` on. */
@@ -152,11 +156,6 @@ static void multiply_own(
     const struct dg_linear op = {.w = s->output->w, .bias = s->output->bias};
     e->be->ops->linear(
         e->be, &op, dg_rows_from(y, first), dg_rows_from(e->logits, first), s->beam.n_live);
-}
-
-static bool is_in(struct span whole, uint32_t row)
-{
-    return row >= whole.first && row < whole.end;
 }
 
 void dg_candidates_find(struct dg_engine *e, struct dg_rows y)
