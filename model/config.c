@@ -9,7 +9,6 @@
 #include <string.h>
 
 #define MAX_VOCAB 4194304
-#define MAX_WIDTH 65536
 #define AT(member) DG_FIELD_AT(struct dg_config, member)
 #define WHOLE(member, min, max) DG_FIELD_INT, AT(member), min, max
 #define YES_NO(member) DG_FIELD_BOOL, AT(member)
@@ -44,13 +43,14 @@ static const char *const start_names[] = {"zero", NULL};
 static const struct dg_field model_rows[] = {
     {"source_vocab", WHOLE(source_vocab, 2, MAX_VOCAB), .flags = DG_FIELD_REQUIRED},
     {"target_vocab", WHOLE(target_vocab, 2, MAX_VOCAB), .flags = DG_FIELD_REQUIRED},
-    {"d_model", WHOLE(D, 1, MAX_WIDTH), .flags = DG_FIELD_REQUIRED},
-    {"d_ff", WHOLE(F, 1, 4 * MAX_WIDTH), .flags = DG_FIELD_REQUIRED},
+    {"d_model", WHOLE(D, 1, DG_MAX_WIDTH), .flags = DG_FIELD_REQUIRED},
+    {"d_ff", WHOLE(F, 1, 4 * DG_MAX_WIDTH), .flags = DG_FIELD_REQUIRED},
     {"heads", WHOLE(H, 1, 1024), .flags = DG_FIELD_REQUIRED},
-    {"decoder_d_ff", WHOLE(dec_F, 0, 4 * MAX_WIDTH), .fallback = "0", .flags = DG_FIELD_UNWRITTEN},
+    {"decoder_d_ff", WHOLE(dec_F, 0, 4 * DG_MAX_WIDTH), .fallback = "0",
+        .flags = DG_FIELD_UNWRITTEN},
     {"decoder_heads", WHOLE(dec_H, 0, 1024), .fallback = "0", .flags = DG_FIELD_UNWRITTEN},
-    {"d_k", WHOLE(Dk, 1, MAX_WIDTH), .flags = DG_FIELD_REQUIRED},
-    {"d_v", WHOLE(Dv, 1, MAX_WIDTH), .flags = DG_FIELD_REQUIRED},
+    {"d_k", WHOLE(Dk, 1, DG_MAX_WIDTH), .flags = DG_FIELD_REQUIRED},
+    {"d_v", WHOLE(Dv, 1, DG_MAX_WIDTH), .flags = DG_FIELD_REQUIRED},
     {"encoder_layers", WHOLE(enc_layers, 1, DG_MAX_LAYERS), .flags = DG_FIELD_REQUIRED},
     {"decoder_layers", WHOLE(dec_layers, 1, DG_MAX_LAYERS), .flags = DG_FIELD_REQUIRED},
     {"norm_eps", DG_FIELD_REAL, AT(norm_eps), 1e-12, 0.1, .flags = DG_FIELD_REQUIRED},
@@ -58,7 +58,7 @@ static const struct dg_field model_rows[] = {
     {"positions", DG_FIELD_WORD, AT(positions), DG_POS_PAPER, DG_POS_LEARNED,
         .words = position_names, .flags = DG_FIELD_REQUIRED},
     {"first_position", WHOLE(first_position, 0, 2), .flags = DG_FIELD_REQUIRED},
-    {"max_positions", WHOLE(max_positions, 0, MAX_WIDTH), .help = "learned positions only"},
+    {"max_positions", WHOLE(max_positions, 0, DG_MAX_WIDTH), .help = "learned positions only"},
     {"activation", DG_FIELD_WORD, AT(act), DG_ACT_RELU, DG_ACT_GELU, .words = activation_names,
         .flags = DG_FIELD_REQUIRED},
     {"decoder", DG_FIELD_WORD, AT(decoder), DG_DECODER_ATTENTION, DG_DECODER_SSRU,
@@ -153,12 +153,12 @@ static int check_choices(const struct dg_config *c, struct dg_error *err)
 
 static int check_dims(const struct dg_config *c, struct dg_error *err)
 {
-    if ((uint64_t)c->H * c->Dk > MAX_WIDTH)
+    if ((uint64_t)c->H * c->Dk > DG_MAX_WIDTH)
         return REFUSE("model.d_k", "model.d_k is %u, times %u heads that is above %d", c->Dk, c->H,
-            MAX_WIDTH);
-    if ((uint64_t)c->H * c->Dv > MAX_WIDTH)
+            DG_MAX_WIDTH);
+    if ((uint64_t)c->H * c->Dv > DG_MAX_WIDTH)
         return REFUSE("model.d_v", "model.d_v is %u, times %u heads that is above %d", c->Dv, c->H,
-            MAX_WIDTH);
+            DG_MAX_WIDTH);
     const uint32_t heads = dg_config_dec_H(c);
     if ((uint64_t)c->H * c->Dk % heads || (uint64_t)c->H * c->Dv % heads)
         return REFUSE("model.decoder_heads",

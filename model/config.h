@@ -23,8 +23,10 @@ enum dg_decoder {
     DG_DECODER_SSRU       /* a recurrent unit: struct dg_ssru in kernels/backend.h ("ssru") */
 };
 
-/* Most layers of either stack. */
+/* Most layers of either stack; most elements of a row (feed-forward: four times as many), and
+ * learned positions. */
 #define DG_MAX_LAYERS 64
+#define DG_MAX_WIDTH 65536
 
 struct dg_config {
     uint32_t source_vocab, target_vocab;

@@ -156,6 +156,8 @@ static void test_errors_name_the_field(void **state)
         "paper, marian, halves, learned");
     refuse("{" DATA ",\"model\":{\"encoder_layers\":65}}", "model.encoder_layers", "64");
     refuse("{" DATA ",\"model\":{\"decoder_layers\":65}}", "model.decoder_layers", "64");
+    refuse("{" DATA ",\"model\":{\"d_model\":65538}}", "model.d_model", "65536");
+    refuse("{" DATA ",\"model\":{\"d_ff\":262145}}", "model.d_ff", "262144");
     refuse("{" DATA ",\"model\":{\"heads\":7}}", "model.heads", "not a multiple");
     refuse("{" DATA ",\"model\":{\"positions\":\"learned\"}}", "model.max_positions", "max_tokens");
     refuse("{\"data\":{\"target_tags\":\"always\",\"pairs\":["

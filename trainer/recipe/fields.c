@@ -35,7 +35,6 @@ static const char *const character_names[] = {"frequent", "western", NULL};
 #define REAL(member, min, max) DG_FIELD_REAL, AT(member), min, max
 #define WORD(member, names) DG_FIELD_WORD, AT(member), 0, 0, .words = names
 #define ELSEWHERE DG_FIELD_OTHER, .size = 0
-#define DIM 1048576.0
 #define MANY 1e15
 
 static const struct dg_field top_rows[] = {
@@ -94,7 +93,7 @@ static const struct dg_field noise_rows[] = {
 
 static const struct dg_field vocabulary_rows[] = {
     {"from", TEXT(vocabulary.from), .fallback = ""},
-    {"size", WHOLE(vocabulary.size, 4, DIM), .fallback = "32000"},
+    {"size", WHOLE(vocabulary.size, 4, 1048576), .fallback = "32000"},
     {"joint", YES_NO(vocabulary.joint), .fallback = "true"},
     {"character_coverage", REAL(vocabulary.character_coverage, 0.5, 1), .fallback = "0.9999"},
     {"byte_fallback", YES_NO(vocabulary.byte_fallback), .fallback = "true"},
@@ -107,16 +106,16 @@ static const struct dg_field vocabulary_rows[] = {
 static const struct dg_field model_rows[] = {
     {"encoder_layers", WHOLE(model.enc_layers, 1, DG_MAX_LAYERS), .fallback = "6"},
     {"decoder_layers", WHOLE(model.dec_layers, 1, DG_MAX_LAYERS), .fallback = "6"},
-    {"d_model", WHOLE(model.D, 1, DIM), .fallback = "512"},
-    {"d_ff", WHOLE(model.F, 1, DIM), .fallback = "2048"},
+    {"d_model", WHOLE(model.D, 1, DG_MAX_WIDTH), .fallback = "512"},
+    {"d_ff", WHOLE(model.F, 1, 4 * DG_MAX_WIDTH), .fallback = "2048"},
     {"heads", WHOLE(model.H, 1, 1024), .fallback = "8"},
     /* 0: d_model / heads */
-    {"d_k", WHOLE(model.Dk, 0, DIM), .fallback = "0"},
-    {"d_v", WHOLE(model.Dv, 0, DIM), .fallback = "0"},
+    {"d_k", WHOLE(model.Dk, 0, DG_MAX_WIDTH), .fallback = "0"},
+    {"d_v", WHOLE(model.Dv, 0, DG_MAX_WIDTH), .fallback = "0"},
     {"activation", WORD(model.act, act_names), .fallback = "relu"},
     {"positions", WORD(model.positions, position_names), .fallback = "paper"},
     {"first_position", WHOLE(model.first_position, 0, 1), .fallback = "0"},
-    {"max_positions", WHOLE(model.max_positions, 0, DIM), .fallback = "0"},
+    {"max_positions", WHOLE(model.max_positions, 0, DG_MAX_WIDTH), .fallback = "0"},
     {"decoder", WORD(model.decoder, decoder_names), .fallback = "attention"},
     {"pre_norm", YES_NO(model.pre_norm), .fallback = "false"},
     {"norm_epsilon", REAL(model.norm_eps, 1e-12, 1), .fallback = "1e-6"},
