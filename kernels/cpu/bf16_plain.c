@@ -93,46 +93,37 @@ static float sum_blocks(
     return sum;
 }
 
-/* Row m of the left matrix is at x, its pairs `apart` elements apart. */
-static void multiply_row(
-    const struct dg_bf16_gemm *g, size_t m, const uint16_t *x, size_t apart, sum_fn *sum)
+/* turned: the left matrix is in panels, too. */
+static void multiply(const struct dg_bf16_gemm *g, bool turned, sum_fn *sum)
 {
-    for (size_t n = 0; n < g->n; n++) {
-        float *y = g->y + m * g->ldy + n;
-        *y = sum(x, apart, in_panels(g->w, n, g->pairs), g->pairs, g->add ? y : NULL);
+    const size_t apart = turned ? (size_t)DG_PANEL * 2 : 2;
+    for (size_t m = 0; m < g->M; m++) {
+        const uint16_t *x = turned ? in_panels(g->x, m, g->pairs) : g->x + m * g->ldx;
+        for (size_t n = 0; n < g->n; n++) {
+            float *y = g->y + m * g->ldy + n;
+            *y = sum(x, apart, in_panels(g->w, n, g->pairs), g->pairs, g->add ? y : NULL);
+        }
     }
-}
-
-static void multiply(const struct dg_bf16_gemm *g, sum_fn *sum)
-{
-    for (size_t m = 0; m < g->M; m++)
-        multiply_row(g, m, g->x + m * g->ldx, 2, sum);
-}
-
-static void multiply_turned(const struct dg_bf16_gemm *g, sum_fn *sum)
-{
-    for (size_t m = 0; m < g->M; m++)
-        multiply_row(g, m, in_panels(g->x, m, g->pairs), (size_t)DG_PANEL * 2, sum);
 }
 
 static void gemm(const struct dg_bf16_gemm *g)
 {
-    multiply(g, sum_chain);
+    multiply(g, false, sum_chain);
 }
 
 static void gemm_turned(const struct dg_bf16_gemm *g)
 {
-    multiply_turned(g, sum_chain);
+    multiply(g, true, sum_chain);
 }
 
 static void gemm_tiles(const struct dg_bf16_gemm *g)
 {
-    multiply(g, sum_blocks);
+    multiply(g, false, sum_blocks);
 }
 
 static void gemm_tiles_turned(const struct dg_bf16_gemm *g)
 {
-    multiply_turned(g, sum_blocks);
+    multiply(g, true, sum_blocks);
 }
 
 static void exps(struct dg_bf16_exps *e)
