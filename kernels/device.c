@@ -50,8 +50,8 @@ static int open_plugin(const struct dg_plugin **out, struct dg_error *err)
     if (!library)
         return dg_error_set(err, DG_ENOTFOUND, "the CUDA plugin cannot be opened: %s", dlerror());
     void *symbol = dlsym(library, DG_PLUGIN_ENTRY);
-    memcpy(
-        &entry, &symbol, sizeof entry); /* C has no cast from an object's pointer to a function's */
+    /* C has no cast from an object's pointer to a function's. */
+    memcpy(&entry, &symbol, sizeof entry);
     *out = entry ? entry(DG_PLUGIN_ABI) : NULL;
     if (!*out)
         return dg_error_set(

@@ -213,8 +213,8 @@ static void run_unit(const struct job *j, const struct dg_attn_seg *seg, size_t 
             memset(g.t.out + i * g.t.ldo, 0, op->Dv * sizeof *g.t.out);
         }
         memset(g.sum, 0, sizeof g.sum);
-        attend(
-            &g, op->probs.buf ? seg->n_k : most); /* probabilities are written for all n_k keys */
+        /* Probabilities are written for all n_k keys. */
+        attend(&g, op->probs.buf ? seg->n_k : most);
     }
 }
 

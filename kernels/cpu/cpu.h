@@ -43,10 +43,9 @@ struct dg_train_gemm {
 
 /* Sets the trainer's product: c[M,N] = a[M,K] b[N,K]^T over fp32 rows that change between calls.
  * Used for trainable weights only, where no translation depends on row stability. fn NULL restores
- * the plain loop. */
+ * the plain loop. ctx is borrowed until close. */
 typedef void dg_cpu_gemm_fn(void *ctx, const struct dg_train_gemm *g);
-void dg_cpu_set_gemm(
-    struct dg_backend *be, dg_cpu_gemm_fn *fn, void *ctx); /* ctx is borrowed until close */
+void dg_cpu_set_gemm(struct dg_backend *be, dg_cpu_gemm_fn *fn, void *ctx);
 
 /* Sets the type that a trainer's products round their operands to; DG_F32 until this is called.
  * Whether the machine supports it is checked when the trainer opens (kernels/train.h). */

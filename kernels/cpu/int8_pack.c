@@ -53,9 +53,8 @@ static uint64_t pairs_above(uint64_t w)
     const uint64_t ones = 0x0101010101010101u, low = 0x00FF00FF00FF00FFu;
     const uint64_t limit = (0x8000u - DG_INT8_PAIRED - 1) * 0x0001000100010001u;
     uint64_t minus = w >> 7 & ones, mask = minus * 255;
-    uint64_t positive = w & ~mask,
-             negative = (w ^ mask) + minus; /* positive bytes get a wrong value: masked below */
-    negative &= mask;
+    uint64_t positive = w & ~mask, negative = (w ^ mask) + minus;
+    negative &= mask; /* positive bytes got a wrong value */
     positive = (positive & low) + (positive >> 8 & low);
     negative = (negative & low) + (negative >> 8 & low);
     return (positive + (positive >> 32) + limit) | (negative + (negative >> 32) + limit);

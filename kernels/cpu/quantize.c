@@ -3,14 +3,13 @@
 
 #include <math.h>
 
-/* Divides rather than multiplying by a reciprocal, which would overflow for the smallest scales. */
+/* Divides rather than multiplying by a reciprocal, which would overflow for the smallest scales.
+ * These have large rounding errors, too: hence the clamp. */
 static void quantize_row(const float *row, size_t K, float scale, int8_t *q)
 {
     for (size_t k = 0; k < K; k++) {
         float v = scale > 0 ? rintf(row[k] / scale) : 0;
-        q[k] = (int8_t)(v > 127    ? 127
-                        : v < -127 ? -127
-                                   : v); /* the smallest scales have large rounding errors */
+        q[k] = (int8_t)(v > 127 ? 127 : v < -127 ? -127 : v);
     }
 }
 

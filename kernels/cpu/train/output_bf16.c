@@ -69,8 +69,8 @@ static int fit(struct dg_output_walk *w, struct dg_error *err)
     o->memory = before;
     if (need > o->bytes) {
         free(o->memory);
-        o->bytes =
-            dg_output_round_up(need + need / 16, 64); /* the next batch may be a little larger */
+        /* The next batch may be a little larger. */
+        o->bytes = dg_output_round_up(need + need / 16, 64);
         o->memory = aligned_alloc(64, o->bytes);
         if (!o->memory) {
             o->bytes = 0;
