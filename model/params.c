@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 enum where { TOP, ENC, DEC };
 
@@ -102,6 +103,7 @@ static const struct row table[] = {
     {DEC, "ffn.norm.gain", D(ffn.norm.gain), ONE, DIM_D, VEC, ALWAYS},
     {DEC, "ffn.norm.bias", D(ffn.norm.bias), ONE, DIM_D, VEC, ALWAYS},
 };
+enum { ROWS = sizeof table / sizeof *table };
 
 #undef MAT
 #undef VEC
@@ -151,14 +153,31 @@ static uint32_t layers(const struct dg_config *c, enum where where)
     return where == TOP ? 1 : where == ENC ? c->enc_layers : c->dec_layers;
 }
 
-/* A table that also serves as the pre-softmax matrix is used as both. */
-static unsigned use_of(const struct dg_config *c, const struct row *r)
+const char *dg_params_output(const struct dg_config *c)
 {
-    size_t shared = c->tied_embeddings ? offsetof(struct dg_params, src_embed)
-                                       : offsetof(struct dg_params, tgt_embed);
-    if (r->where == TOP && c->tied_output && r->use == DG_USE_TABLE && r->offset == shared)
-        return DG_USE_TABLE | DG_USE_MATRIX;
-    return r->use;
+    return !c->tied_output ? "out.w" : c->tied_embeddings ? "src.embed" : "tgt.embed";
+}
+
+/* Describe a row's parameter, of layer l. */
+static void describe(
+    const struct dg_config *c, const struct row *r, uint32_t l, struct dg_param_info *out)
+{
+    static const struct {
+        const char *name;
+        size_t first, size;
+    } stacks[] = {
+        [ENC] = {"enc", offsetof(struct dg_params, enc), sizeof(struct dg_enc_params)},
+        [DEC] = {"dec", offsetof(struct dg_params, dec), sizeof(struct dg_dec_params)},
+    };
+    out->N = dim(c, r->N);
+    out->K = dim(c, r->K);
+    /* The pre-softmax matrix may be a table, too. */
+    out->use = r->use | (strcmp(r->name, dg_params_output(c)) ? 0 : DG_USE_MATRIX);
+    out->offset = stacks[r->where].first + l * stacks[r->where].size + r->offset;
+    if (r->where == TOP)
+        snprintf(out->name, sizeof out->name, "%s", r->name);
+    else
+        snprintf(out->name, sizeof out->name, "%s.%u.%s", stacks[r->where].name, l, r->name);
 }
 
 /* Describe parameter `stop` in *out; returns the number of parameters up to it (stop = SIZE_MAX:
@@ -166,38 +185,14 @@ static unsigned use_of(const struct dg_config *c, const struct row *r)
 static size_t walk(const struct dg_config *c, size_t stop, struct dg_param_info *out)
 {
     size_t i = 0;
-    for (enum where where = TOP; where <= DEC; where++) {
-        for (uint32_t l = 0; l < layers(c, where); l++) {
-            for (size_t t = 0; t < sizeof table / sizeof table[0]; t++) {
-                const struct row *r = &table[t];
-                if (r->where != where || !has(c, r->needs))
-                    continue;
-                if (i++ != stop)
-                    continue;
-                out->N = dim(c, r->N);
-                out->K = dim(c, r->K);
-                out->use = use_of(c, r);
-                if (where == TOP) {
-                    snprintf(out->name, sizeof out->name, "%s", r->name);
-                    out->offset = r->offset;
-                } else {
-                    snprintf(out->name, sizeof out->name, "%s.%u.%s", where == ENC ? "enc" : "dec",
-                        l, r->name);
-                    out->offset = r->offset + (where == ENC ? offsetof(struct dg_params, enc) +
-                                                                  l * sizeof(struct dg_enc_params)
-                                                            : offsetof(struct dg_params, dec) +
-                                                                  l * sizeof(struct dg_dec_params));
+    for (enum where where = TOP; where <= DEC; where++)
+        for (uint32_t l = 0; l < layers(c, where); l++)
+            for (const struct row *r = table; r < table + ROWS; r++)
+                if (r->where == where && has(c, r->needs) && i++ == stop) {
+                    describe(c, r, l, out);
+                    return i;
                 }
-                return i;
-            }
-        }
-    }
     return i;
-}
-
-const char *dg_params_output(const struct dg_config *c)
-{
-    return !c->tied_output ? "out.w" : c->tied_embeddings ? "src.embed" : "tgt.embed";
 }
 
 size_t dg_params_count(const struct dg_config *c)
@@ -214,7 +209,7 @@ void dg_params_info(const struct dg_config *c, size_t i, struct dg_param_info *o
 uint64_t dg_params_elements(const struct dg_config *c)
 {
     uint64_t n = 0;
-    for (const struct row *r = table; r < table + sizeof table / sizeof table[0]; r++)
+    for (const struct row *r = table; r < table + ROWS; r++)
         if (has(c, r->needs))
             n += (uint64_t)layers(c, r->where) * dim(c, r->N) * dim(c, r->K);
     return n;
