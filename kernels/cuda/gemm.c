@@ -76,13 +76,6 @@ void dg_cuda_gemm_close(struct dg_cuda *cu)
     free(cu->gemm);
 }
 
-/* The largest power of two, at most 16, that address and row distance are multiples of. */
-static uint32_t alignment(struct dg_k_rows r)
-{
-    const uintptr_t bits = (uintptr_t)r.p | r.ld * dg_cuda_type_bytes(r.type) | 16;
-    return (uint32_t)(bits & (~bits + 1));
-}
-
 /* The size of M: the trainer's products of up to 16, 32, 64, ... rows have one algorithm each. */
 static size_t bucket(size_t M)
 {
@@ -105,8 +98,9 @@ static struct key key_of(const struct dg_gemm_call *call, bool whole)
         .epilogue = (int)dg_gemm_epilogue(call),
         .add = call->add,
         .whole = whole || call->row_stable,
-        .align = {alignment(call->b), alignment(call->a), alignment(call->c),
-            alignment((struct dg_k_rows){(void *)bias, 0, call->c.type})}};
+        .align = {dg_gemm_alignment(call->b), dg_gemm_alignment(call->a),
+            dg_gemm_alignment(call->c),
+            dg_gemm_alignment((struct dg_k_rows){(void *)bias, 0, call->c.type})}};
 }
 
 static void log_plan(struct dg_cuda_gemm_context *g, const struct plan *p)
@@ -143,14 +137,6 @@ static void log_plan(struct dg_cuda_gemm_context *g, const struct plan *p)
             dg_gemm_config_of(&p->algo[0], CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID));
 }
 
-static void use(struct plan *plan, const cublasLtMatmulAlgo_t *algo)
-{
-    for (size_t s = 0; s < DG_GEMM_SIZES; s++)
-        plan->algo[s] = *algo;
-    plan->split = dg_gemm_config_of(algo, CUBLASLT_ALGO_CONFIG_SPLITK_NUM);
-    plan->none = false;
-}
-
 /* Fills in the plan for its key; if no algorithm will do, plan->refused is the number of rows that
  * it failed for. */
 static int choose(
@@ -159,10 +145,9 @@ static int choose(
     cublasLtHandle_t lt = cu->gemm->lt;
     cublasLtMatmulHeuristicResult_t found[DG_GEMM_ASKED];
     const struct key *key = &plan->key;
-    const struct dg_gemm_wish wish = {key->whole, {key->align[0], key->align[1], key->align[2]}};
     int n = 0;
     const cublasStatus_t rc =
-        dg_gemm_ask(lt, call, &wish, key->M ? key->M : DG_GEMM_STABLE_ROWS, found, &n);
+        dg_gemm_ask(lt, call, key->whole, key->M ? key->M : DG_GEMM_STABLE_ROWS, found, &n);
     if (rc && rc != CUBLAS_STATUS_NOT_SUPPORTED)
         return failed(err, "choosing an algorithm", rc);
     if (key->align[3] < 16) /* the library's kernels load a bias by 16 bytes, and do not check */
@@ -174,12 +159,15 @@ static int choose(
             continue;
         plan->refused =
             call->row_stable ? dg_gemm_first_refused(lt, call, algo, 1, DG_GEMM_CHECKED) : 0;
-        if (!plan->refused)
-            use(plan, algo);
+        if (plan->refused)
+            continue;
+        for (size_t s = 0; s < DG_GEMM_SIZES; s++)
+            plan->algo[s] = *algo;
+        plan->split = dg_gemm_config_of(algo, CUBLASLT_ALGO_CONFIG_SPLITK_NUM);
+        plan->none = false;
     }
-    const int code = call->row_stable && !plan->none
-                         ? dg_gemm_race(cu, lt, call, &wish, plan->algo, err)
-                         : DG_OK;
+    const int code =
+        call->row_stable && !plan->none ? dg_gemm_race(cu, lt, call, plan->algo, err) : DG_OK;
     if (!code)
         log_plan(cu->gemm, plan);
     return code;
@@ -223,14 +211,8 @@ static bool may_lose_the_end(const struct plan *p, const struct dg_gemm_call *ca
 static cublasStatus_t multiply(
     struct dg_cuda *cu, const struct dg_gemm_call *call, const struct plan *plan)
 {
-    const float one = 1, beta = call->add ? 1 : 0;
-    const cublasLtMatmulAlgo_t *algo = &plan->algo[call->row_stable ? dg_gemm_size_of(call->M) : 0];
-    struct dg_gemm_problem p;
-    const cublasStatus_t rc = dg_gemm_describe(call, call->M, &p);
-    return rc ? rc
-              : cublasLtMatmul(cu->gemm->lt, &p.desc, &one, call->b.p, &p.a, call->a.p, &p.b, &beta,
-                    call->c.p, &p.c, call->c.p, &p.c, algo, cu->lane->workspace, DG_WORKSPACE,
-                    cu->stream);
+    const size_t size = call->row_stable ? dg_gemm_size_of(call->M) : 0;
+    return dg_gemm_run(cu, cu->gemm->lt, call, &plan->algo[size]);
 }
 
 static bool refused(cublasStatus_t rc)

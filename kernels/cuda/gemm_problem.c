@@ -5,7 +5,12 @@
 
 #include "kernels/cuda/internal.h"
 
-/* The product's last step: bias, ReLU, and training's mask or sums. */
+/* One call of the library: its a is our b, its c is our c^T. */
+struct problem {
+    cublasLtMatmulDescOpaque_t desc;
+    cublasLtMatrixLayoutOpaque_t a, b, c;
+};
+
 cublasLtEpilogue_t dg_gemm_epilogue(const struct dg_gemm_call *call)
 {
     if (call->sums)
@@ -19,7 +24,14 @@ cublasLtEpilogue_t dg_gemm_epilogue(const struct dg_gemm_call *call)
     return call->relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
 }
 
-void dg_gemm_lay_out(const struct dg_gemm_call *call, size_t rows, struct dg_gemm_problem *p)
+uint32_t dg_gemm_alignment(struct dg_k_rows r)
+{
+    const uintptr_t bits = (uintptr_t)r.p | r.ld * dg_cuda_type_bytes(r.type) | 16;
+    return (uint32_t)(bits & (~bits + 1));
+}
+
+/* Fill in the shapes for this many rows: width and height of our b, a and c. */
+static void lay_out(const struct dg_gemm_call *call, size_t rows, struct problem *p)
 {
     enum { M, N, K };
     static const unsigned char sides[][6] = {
@@ -36,15 +48,15 @@ void dg_gemm_lay_out(const struct dg_gemm_call *call, size_t rows, struct dg_gem
 }
 
 /* Set an attribute, unless an earlier one was refused. */
-static void set(cublasStatus_t *rc, struct dg_gemm_problem *p, cublasLtMatmulDescAttributes_t what,
+static void set(cublasStatus_t *rc, struct problem *p, cublasLtMatmulDescAttributes_t what,
     const void *value, size_t bytes)
 {
     if (!*rc)
         *rc = cublasLtMatmulDescSetAttribute(&p->desc, what, value, bytes);
 }
 
-cublasStatus_t dg_gemm_describe(
-    const struct dg_gemm_call *call, size_t rows, struct dg_gemm_problem *p)
+/* Fill in all of *p for this many rows. */
+static cublasStatus_t describe(const struct dg_gemm_call *call, size_t rows, struct problem *p)
 {
     const cublasOperation_t ta = call->kind == DG_GEMM_FORWARD ? CUBLAS_OP_T : CUBLAS_OP_N,
                             tb = call->kind == DG_GEMM_WEIGHT ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -52,7 +64,7 @@ cublasStatus_t dg_gemm_describe(
     const void *bias = call->sums ? call->sums : call->bias;
     const int64_t mask_ld = (int64_t)(call->mask.ld * dg_cuda_type_bytes(call->mask.type) * 8);
     cublasStatus_t rc = cublasLtMatmulDescInit(&p->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
-    dg_gemm_lay_out(call, rows, p);
+    lay_out(call, rows, p);
     set(&rc, p, CUBLASLT_MATMUL_DESC_TRANSA, &ta, sizeof ta);
     set(&rc, p, CUBLASLT_MATMUL_DESC_TRANSB, &tb, sizeof tb);
     set(&rc, p, CUBLASLT_MATMUL_DESC_EPILOGUE, &end, sizeof end);
@@ -63,6 +75,18 @@ cublasStatus_t dg_gemm_describe(
         set(&rc, p, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, &mask_ld, sizeof mask_ld);
     }
     return rc;
+}
+
+cublasStatus_t dg_gemm_run(struct dg_cuda *cu, cublasLtHandle_t lt, const struct dg_gemm_call *call,
+    const cublasLtMatmulAlgo_t *algo)
+{
+    const float one = 1, beta = call->add ? 1 : 0;
+    struct problem p;
+    const cublasStatus_t rc = describe(call, call->M, &p);
+    return rc ? rc
+              : cublasLtMatmul(lt, &p.desc, &one, call->b.p, &p.a, call->a.p, &p.b, &beta,
+                    call->c.p, &p.c, call->c.p, &p.c, algo, cu->lane->workspace, DG_WORKSPACE,
+                    cu->stream);
 }
 
 /* Some numbers have 32 bits, some 16. */
@@ -94,32 +118,34 @@ static void want(cublasStatus_t *rc, cublasLtMatmulPreferenceOpaque_t *w,
         *rc = cublasLtMatmulPreferenceSetAttribute(w, what, value, bytes);
 }
 
-static cublasStatus_t wish_for(const struct dg_gemm_call *call, bool whole, const uint32_t align[3],
-    cublasLtMatmulPreferenceOpaque_t *w)
+static cublasStatus_t wish_for(
+    const struct dg_gemm_call *call, bool whole, cublasLtMatmulPreferenceOpaque_t *w)
 {
     const size_t workspace = DG_WORKSPACE;
+    const uint32_t a = dg_gemm_alignment(call->b), b = dg_gemm_alignment(call->a),
+                   c = dg_gemm_alignment(call->c);
     const uint32_t schemes = whole                    ? CUBLASLT_REDUCTION_SCHEME_NONE
                              : call->c.type == DG_F32 ? CUBLASLT_REDUCTION_SCHEME_MASK
                                                       : CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
     cublasStatus_t rc = cublasLtMatmulPreferenceInit(w);
     want(&rc, w, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace);
     want(&rc, w, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes, sizeof schemes);
-    want(&rc, w, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &align[0], sizeof *align);
-    want(&rc, w, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &align[1], sizeof *align);
-    want(&rc, w, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &align[2], sizeof *align);
-    want(&rc, w, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &align[2], sizeof *align);
+    want(&rc, w, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &a, sizeof a);
+    want(&rc, w, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &b, sizeof b);
+    want(&rc, w, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &c, sizeof c);
+    want(&rc, w, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &c, sizeof c);
     return rc;
 }
 
-cublasStatus_t dg_gemm_ask(cublasLtHandle_t lt, const struct dg_gemm_call *call,
-    const struct dg_gemm_wish *wish, size_t rows, cublasLtMatmulHeuristicResult_t *found, int *n)
+cublasStatus_t dg_gemm_ask(cublasLtHandle_t lt, const struct dg_gemm_call *call, bool whole,
+    size_t rows, cublasLtMatmulHeuristicResult_t *found, int *n)
 {
     cublasLtMatmulPreferenceOpaque_t w;
-    struct dg_gemm_problem p;
+    struct problem p;
     *n = 0;
-    cublasStatus_t rc = dg_gemm_describe(call, rows, &p);
+    cublasStatus_t rc = describe(call, rows, &p);
     if (!rc)
-        rc = wish_for(call, wish->whole, wish->align, &w);
+        rc = wish_for(call, whole, &w);
     return rc ? rc
               : cublasLtMatmulAlgoGetHeuristic(
                     lt, &p.desc, &p.a, &p.b, &p.c, &p.c, &w, DG_GEMM_ASKED, found, n);
@@ -128,12 +154,12 @@ cublasStatus_t dg_gemm_ask(cublasLtHandle_t lt, const struct dg_gemm_call *call,
 size_t dg_gemm_first_refused(cublasLtHandle_t lt, const struct dg_gemm_call *call,
     const cublasLtMatmulAlgo_t *algo, size_t from, size_t to)
 {
-    struct dg_gemm_problem p;
+    struct problem p;
     cublasLtMatmulHeuristicResult_t result;
-    if (dg_gemm_describe(call, from, &p))
+    if (describe(call, from, &p))
         return from;
     for (size_t M = from; M <= to; M++) {
-        dg_gemm_lay_out(call, M, &p);
+        lay_out(call, M, &p);
         if (cublasLtMatmulAlgoCheck(lt, &p.desc, &p.a, &p.b, &p.c, &p.c, algo, &result) ||
             result.workspaceSize > DG_WORKSPACE)
             return M;

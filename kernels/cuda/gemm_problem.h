@@ -1,5 +1,5 @@
-/* A product as described to cuBLASLt, and queries about the library's algorithms. Only gemm.c and
- * gemm_race.c use this; one thread at a time per backend. */
+/* cuBLASLt's products, and queries about its algorithms. Only gemm.c and gemm_race.c use this; one
+ * thread at a time per backend. */
 #ifndef DG_KERNELS_CUDA_GEMM_PROBLEM_H
 #define DG_KERNELS_CUDA_GEMM_PROBLEM_H
 
@@ -11,30 +11,17 @@
 
 enum { DG_GEMM_ASKED = 16 };
 
-/* One call of the library: its a is our b, its c is our c^T. */
-struct dg_gemm_problem {
-    cublasLtMatmulDescOpaque_t desc;
-    cublasLtMatrixLayoutOpaque_t a, b, c;
-};
-
-/* Requirements on an algorithm. whole: each sum in one piece. align: alignment of the library's a,
- * b and c. */
-struct dg_gemm_wish {
-    bool whole;
-    uint32_t align[3];
-};
-
 /* The product's last step: bias, ReLU, and training's mask or sums. */
 cublasLtEpilogue_t dg_gemm_epilogue(const struct dg_gemm_call *call);
-/* Fill in the shapes for this many rows: width and height of our b, a and c. */
-void dg_gemm_lay_out(const struct dg_gemm_call *call, size_t rows, struct dg_gemm_problem *p);
-/* Fill in all of *p for this many rows. */
-cublasStatus_t dg_gemm_describe(
-    const struct dg_gemm_call *call, size_t rows, struct dg_gemm_problem *p);
-/* Ask for up to DG_GEMM_ASKED algorithms for this many rows, in the library's order of
- * preference. */
-cublasStatus_t dg_gemm_ask(cublasLtHandle_t lt, const struct dg_gemm_call *call,
-    const struct dg_gemm_wish *wish, size_t rows, cublasLtMatmulHeuristicResult_t *found, int *n);
+/* The largest power of two, at most 16, that address and row distance are multiples of. */
+uint32_t dg_gemm_alignment(struct dg_k_rows r);
+/* Multiply by this algorithm. Does not wait. */
+cublasStatus_t dg_gemm_run(struct dg_cuda *cu, cublasLtHandle_t lt, const struct dg_gemm_call *call,
+    const cublasLtMatmulAlgo_t *algo);
+/* Ask for up to DG_GEMM_ASKED algorithms for this many rows, in the library's order of preference.
+ * whole: no partial sums. */
+cublasStatus_t dg_gemm_ask(cublasLtHandle_t lt, const struct dg_gemm_call *call, bool whole,
+    size_t rows, cublasLtMatmulHeuristicResult_t *found, int *n);
 /* One configuration number of an algorithm; -1: it has none. */
 int32_t dg_gemm_config_of(
     const cublasLtMatmulAlgo_t *algo, cublasLtMatmulAlgoConfigAttributes_t what);

@@ -66,13 +66,13 @@ static uint8_t enter(struct race *r, const cublasLtMatmulAlgo_t *algo)
     return (uint8_t)i;
 }
 
-static void list_algorithms(struct race *r, const struct dg_gemm_wish *wish)
+static void list_algorithms(struct race *r)
 {
     for (size_t s = LISTS; s-- > 0;) { /* the preferred ones get the first indices */
         cublasLtMatmulHeuristicResult_t found[DG_GEMM_ASKED];
         int n = 0;
         const size_t rows = s == PREFERRED ? DG_GEMM_STABLE_ROWS : timed_rows[s];
-        if (dg_gemm_ask(r->lt, &r->call, wish, rows, found, &n))
+        if (dg_gemm_ask(r->lt, &r->call, true, rows, found, &n))
             continue;
         for (int i = 0; i < n; i++)
             if (!found[i].state && dg_gemm_is_whole(&found[i].algo))
@@ -187,12 +187,10 @@ static size_t rows_to_time(const struct race *r)
 
 static bool multiply(struct race *r, const cublasLtMatmulAlgo_t *algo, size_t rows, void *result)
 {
-    const float one = 1, zero = 0;
-    const struct dg_gemm_call *c = &r->call;
-    struct dg_gemm_problem p;
-    return !dg_gemm_describe(c, rows, &p) &&
-           !cublasLtMatmul(r->lt, &p.desc, &one, c->b.p, &p.a, c->a.p, &p.b, &zero, result, &p.c,
-               result, &p.c, algo, r->cu->lane->workspace, DG_WORKSPACE, r->cu->stream);
+    struct dg_gemm_call c = r->call;
+    c.M = rows;
+    c.c.p = result;
+    return !dg_gemm_run(r->cu, r->lt, &c, algo);
 }
 
 /* Copy this many rows of result, from row `first` on, to host. */
@@ -371,7 +369,7 @@ static int run(struct race *r, cublasLtMatmulAlgo_t *algo, struct dg_error *err)
 }
 
 int dg_gemm_race(struct dg_cuda *cu, cublasLtHandle_t lt, const struct dg_gemm_call *call,
-    const struct dg_gemm_wish *wish, cublasLtMatmulAlgo_t *algo, struct dg_error *err)
+    cublasLtMatmulAlgo_t *algo, struct dg_error *err)
 {
     int rc = DG_OK;
     if (call->kind != DG_GEMM_FORWARD || call->add || (cu->step && cu->step->recording) ||
@@ -383,7 +381,7 @@ int dg_gemm_race(struct dg_cuda *cu, cublasLtHandle_t lt, const struct dg_gemm_c
     r->cu = cu;
     r->lt = lt;
     r->call = *call;
-    list_algorithms(r, wish);
+    list_algorithms(r);
     if (has_rivals(r))
         rc = run(r, algo, err);
     cudaStreamSynchronize(cu->stream);

@@ -21,6 +21,6 @@ size_t dg_gemm_size_of(size_t M);
  * DRAGOMAN_DEBUG=cuda-one-algorithm), they stay as they are. DG_ENOMEM: no memory to find those
  * that give the same bits; timing that has none is left out. */
 int dg_gemm_race(struct dg_cuda *cu, cublasLtHandle_t lt, const struct dg_gemm_call *call,
-    const struct dg_gemm_wish *wish, cublasLtMatmulAlgo_t *algo, struct dg_error *err);
+    cublasLtMatmulAlgo_t *algo, struct dg_error *err);
 
 #endif
