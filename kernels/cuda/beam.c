@@ -225,8 +225,6 @@ static size_t fill(struct dg_device_search *t, const struct dg_device_search_ste
     memcpy(twin(t, buffers, t->k.given), step->slots, rows * sizeof *step->slots);
     /* The stride of the candidates that come back: as narrow as this step allows. */
     *head = (struct dg_k_step){step->n_parts, rows, stride};
-    buffers->n_rows = rows;
-    buffers->stride = stride;
     return (size_t)((unsigned char *)(parts + step->n_parts) - buffers->sent);
 }
 
@@ -239,8 +237,6 @@ static bool search_begin(struct dg_backend *be, struct dg_device_search *t,
     assert(!cu->step && t->given - t->waited < 2);
     cu->step = t;
     *M = t->M = pad_rows(t, step->n_rows > step->rows ? step->n_rows : step->rows);
-    t->record = NULL;
-    t->recording = false;
     const size_t bytes = fill(t, step, buffers);
     /* Sent outside the recording: its source changes from step to step, its target does not. */
     if (!dg_cuda_alive(cu) ||
@@ -263,19 +259,20 @@ static void select_candidates(struct dg_cuda *cu, struct dg_device_search *t, st
         .fit = &t->k.step->stride,
         .logprob = t->k.candidates,
         .parts = t->topk_parts};
-    if (dg_cuda_alive(cu))
-        dg_launch_topk(cu, &top);
-    if (dg_cuda_alive(cu))
-        dg_launch_select(cu, &t->k, t->M);
+    if (!dg_cuda_alive(cu))
+        return;
+    dg_launch_topk(cu, &top);
+    dg_launch_select(cu, &t->k, t->M);
 }
 
 static bool search_end(struct dg_backend *be, struct dg_device_search *t, struct dg_rows logits)
 {
     DG_RANGE("end step");
     struct dg_cuda *cu = dg_cuda_of(be);
-    struct dg_step_buffers *buffers = &t->buffers[t->given % 2];
+    const struct dg_step_buffers *buffers = &t->buffers[t->given % 2];
+    const struct dg_k_step *head = twin(t, buffers, t->k.step);
     const unsigned char *end =
-        (unsigned char *)(t->k.candidates + 2 * (size_t)buffers->n_rows * buffers->stride);
+        (unsigned char *)(t->k.candidates + 2 * (size_t)head->n_rows * head->stride);
     /* A step that is repeated has these ops in its recording. */
     if (!t->record || !t->record->exec)
         select_candidates(cu, t, logits);
@@ -301,6 +298,7 @@ static bool search_wait(
     struct dg_cuda *cu = dg_cuda_of(be);
     assert(t->waited < t->given);
     const struct dg_step_buffers *buffers = &t->buffers[t->waited++ % 2];
+    const struct dg_k_step *head = twin(t, buffers, t->k.step);
     if (!dg_cuda_alive(cu) || !dg_cuda_reach(cu, buffers->arrived, "waiting for a step"))
         return false;
     found->parents = twin(t, buffers, t->k.parents);
@@ -308,8 +306,8 @@ static bool search_wait(
     found->sources = twin(t, buffers, t->k.sources);
     /* [n_rows,2,stride]: log-probabilities before ids. */
     found->logprob = twin(t, buffers, t->k.candidates);
-    found->ids = (const int32_t *)(const void *)(found->logprob + buffers->stride);
-    found->ld = 2 * (size_t)buffers->stride;
+    found->ids = (const int32_t *)(const void *)(found->logprob + head->stride);
+    found->ld = 2 * (size_t)head->stride;
     return true;
 }
 

@@ -11,7 +11,6 @@ enum { DG_GRAPHS_MAX = 48 };
  * recorded yet. */
 struct dg_step_graph {
     uint32_t M;
-    bool seen;
     cudaGraphExec_t exec;
 };
 
@@ -20,7 +19,6 @@ struct dg_step_graph {
 struct dg_step_buffers {
     unsigned char *sent;
     cudaEvent_t arrived;
-    uint32_t n_rows, stride;
 };
 
 struct dg_device_search {
@@ -34,10 +32,10 @@ struct dg_device_search {
     void *topk_parts;
     struct dg_step_buffers buffers[2];
     uint64_t given, waited;
-    /* rows of the open step, padded; its graph, NULL: steps are not recorded */
+    /* rows of the open step, padded; the graph that it is recorded in or repeated from, NULL:
+     * none */
     uint32_t M;
     struct dg_step_graph *record;
-    bool recording;
     /* products: dg_cuda.gemm_refusals when the graphs were made */
     struct dg_step_graph graphs[DG_GRAPHS_MAX];
     uint32_t n_graphs;

@@ -372,7 +372,7 @@ int dg_gemm_race(struct dg_cuda *cu, cublasLtHandle_t lt, const struct dg_gemm_c
     cublasLtMatmulAlgo_t *algo, struct dg_error *err)
 {
     int rc = DG_OK;
-    if (call->kind != DG_GEMM_FORWARD || call->add || (cu->step && cu->step->recording) ||
+    if (call->kind != DG_GEMM_FORWARD || call->add || (cu->step && cu->step->record) ||
         dg_debug("cuda-one-algorithm"))
         return rc;
     struct race *r = calloc(1, sizeof *r);

@@ -7,15 +7,15 @@
 #include "base/log.h"
 #include "kernels/cuda/beam.h"
 
+/* NULL: these are the first steps of M rows, or there are too many numbers of rows. */
 static struct dg_step_graph *find(struct dg_device_search *t, uint32_t M)
 {
     for (uint32_t i = 0; i < t->n_graphs; i++)
         if (t->graphs[i].M == M)
             return &t->graphs[i];
-    if (t->n_graphs == DG_GRAPHS_MAX)
-        return NULL;
-    t->graphs[t->n_graphs] = (struct dg_step_graph){.M = M};
-    return &t->graphs[t->n_graphs++];
+    if (t->n_graphs < DG_GRAPHS_MAX)
+        t->graphs[t->n_graphs++] = (struct dg_step_graph){.M = M};
+    return NULL;
 }
 
 /* Stop recording: recording a step, or running a recording, has failed, and nothing of the step was
@@ -37,30 +37,31 @@ bool dg_graph_begin(struct dg_cuda *cu, struct dg_device_search *t)
     if (products != t->products) /* recorded steps use algorithms refused since */
         dg_graphs_close(t);
     t->products = products;
-    t->recording = false;
     t->record = cu->graphs ? find(t, t->M) : NULL;
-    if (!t->record || !t->record->seen)
+    if (!t->record)
         return true;
     if (t->record->exec)
         return false;
     const cudaError_t rc = cudaStreamBeginCapture(cu->stream, cudaStreamCaptureModeRelaxed);
-    t->recording = rc == cudaSuccess || give_up(cu, rc, "beginning to record");
+    if (rc != cudaSuccess) {
+        t->record = NULL;
+        give_up(cu, rc, "beginning to record");
+    }
     return true;
 }
 
 /* Close the recording of the open step and make it ready to run. */
-static bool close_recording(struct dg_cuda *cu, struct dg_device_search *t)
+static bool close_recording(struct dg_cuda *cu, struct dg_step_graph *r)
 {
     cudaGraph_t graph = NULL;
     cudaError_t rc = cudaStreamEndCapture(cu->stream, &graph);
-    t->recording = false;
     if (rc != cudaSuccess)
         return give_up(cu, rc, "recording");
-    rc = cudaGraphInstantiate(&t->record->exec, graph, 0);
+    rc = cudaGraphInstantiate(&r->exec, graph, 0);
     cudaGraphDestroy(graph);
     if (rc == cudaSuccess)
         return true;
-    t->record->exec = NULL;
+    r->exec = NULL;
     return give_up(cu, rc, "making ready");
 }
 
@@ -69,11 +70,8 @@ bool dg_graph_end(struct dg_cuda *cu, struct dg_device_search *t)
     struct dg_step_graph *r = t->record;
     if (!r || !dg_cuda_alive(cu))
         return true;
-    r->seen = true;
-    if (t->recording && !close_recording(cu, t))
+    if (!r->exec && !close_recording(cu, r))
         return false;
-    if (!r->exec)
-        return true;
     const cudaError_t rc = cudaGraphLaunch(r->exec, cu->stream);
     return rc == cudaSuccess || give_up(cu, rc, "repeating");
 }
