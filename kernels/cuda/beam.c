@@ -256,8 +256,8 @@ static void select_candidates(struct dg_cuda *cu, struct dg_device_search *t, st
         .V = t->most.V,
         .k = t->k.k,
         .force = t->k.force,
-        .fit = &t->k.step->stride,
-        .logprob = t->k.candidates,
+        .stride = &t->k.step->stride,
+        .candidates = t->k.candidates,
         .parts = t->topk_parts};
     if (!dg_cuda_alive(cu))
         return;

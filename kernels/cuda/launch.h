@@ -121,17 +121,15 @@ void dg_launch_attention(struct dg_cuda *cu, const struct dg_k_attention *k);
 uint32_t dg_attention_mma_rows(void);
 void dg_launch_attention_mma(struct dg_cuda *cu, const struct dg_k_attention *k);
 
-/* The k[m] best of each row m of logits[M,V], 0: none of this row; force[M] or NULL. logprob and
- * ids are [M,stride]. If fit is not NULL, it points to the stride, in device memory, and a row's
- * ids follow its log-probabilities: logprob is [M,2,stride]. parts: scratch of dg_topk_parts(M, V)
- * bytes, 16-byte aligned. */
+/* The k[m] best of each row m of logits[M,V], 0: none of this row; force[M] or NULL.
+ * candidates[M,2,*stride]: a row's log-probabilities, then the bits of its ids. parts: scratch of
+ * dg_topk_parts(M, V) bytes, 16-byte aligned. */
 struct dg_k_topk {
     struct dg_k_rows logits;
-    size_t M, V, stride;
-    const uint32_t *k, *fit;
+    size_t M, V;
+    const uint32_t *k, *stride;
     const int32_t *force;
-    float *logprob;
-    int32_t *ids;
+    float *candidates;
     void *parts;
 };
 size_t dg_topk_parts(size_t M, size_t V);

@@ -142,34 +142,28 @@ static void no_candidates(const struct dg_topk *op, size_t M)
 /* Find the best candidates for a search that the host keeps. The only place of a step that waits:
  * what the host decides on comes back in one copy. */
 static bool best_of_rows(
-    struct dg_cuda *cu, const struct dg_topk *op, struct dg_rows logits, size_t M, size_t k_most)
+    struct dg_cuda *cu, const struct dg_topk *op, struct dg_rows logits, size_t M, uint32_t most)
 {
-    const size_t bytes = M * k_most * (sizeof(float) + sizeof(int32_t)),
-                 parts = dg_topk_parts(M, op->V);
-    unsigned char *results = dg_cuda_results(cu, bytes),
-                  *scratch = results ? dg_cuda_scratch(cu, parts + bytes) : NULL,
-                  *device = scratch ? scratch + parts : NULL;
-    if (!device || !dg_cuda_stage_reserve(cu, 2 * M * sizeof(int32_t), 2))
+    const size_t bytes = M * 2 * most * sizeof(float), parts = dg_topk_parts(M, op->V);
+    float *row = dg_cuda_results(cu, bytes);
+    unsigned char *scratch = row ? dg_cuda_scratch(cu, parts + bytes) : NULL;
+    if (!scratch || !dg_cuda_stage_reserve(cu, (2 * M + 1) * sizeof(int32_t), 3))
         return false;
     struct dg_k_topk k = {.logits = dg_k_rows_of(logits),
         .M = M,
         .V = op->V,
-        .stride = k_most,
-        .logprob = (float *)(void *)device,
-        .ids = (int32_t *)(void *)(device + M * k_most * sizeof(float)),
+        .candidates = (float *)(void *)(scratch + parts),
         .parts = scratch};
     k.k = dg_cuda_stage_array(cu, op->k, M * sizeof *op->k);
+    k.stride = dg_cuda_stage_array(cu, &most, sizeof most);
     k.force = op->force ? dg_cuda_stage_array(cu, op->force, M * sizeof *op->force) : NULL;
     dg_launch_topk(cu, &k);
-    dg_cuda_copy(cu, results, device, bytes, cudaMemcpyDeviceToHost, "topk");
+    dg_cuda_copy(cu, row, k.candidates, bytes, cudaMemcpyDeviceToHost, "topk");
     if (!dg_cuda_wait(cu) || !dg_cuda_alive(cu))
         return false;
-    const unsigned char *ids = results + M * k_most * sizeof(float);
-    for (size_t m = 0; m < M; m++) {
-        memcpy(op->logprob + m * op->k_max, results + m * k_most * sizeof(float),
-            op->k[m] * sizeof(float));
-        memcpy(op->ids + m * op->k_max, ids + m * k_most * sizeof(int32_t),
-            op->k[m] * sizeof(int32_t));
+    for (size_t m = 0; m < M; m++, row += 2 * most) {
+        memcpy(op->logprob + m * op->k_max, row, op->k[m] * sizeof *op->logprob);
+        memcpy(op->ids + m * op->k_max, row + most, op->k[m] * sizeof *op->ids);
     }
     return true;
 }
@@ -179,12 +173,12 @@ static void op_topk(
 {
     DG_RANGE("topk");
     struct dg_cuda *cu = dg_cuda_of(be);
-    size_t k_most = 0;
+    uint32_t most = 0;
     for (size_t m = 0; m < M; m++) {
         assert(op->k[m] >= 1 && op->k[m] <= op->k_max);
-        k_most = op->k[m] > k_most ? op->k[m] : k_most;
+        most = op->k[m] > most ? op->k[m] : most;
     }
-    if (M && (!dg_cuda_alive(cu) || !best_of_rows(cu, op, logits, M, k_most)))
+    if (M && (!dg_cuda_alive(cu) || !best_of_rows(cu, op, logits, M, most)))
         no_candidates(op, M);
 }
 

@@ -138,8 +138,9 @@ static __global__ void __launch_bounds__(DG_WARP) topk_merge(struct dg_k_topk k,
         return;
     struct head mine = {0, NONE};
     const double base = log_sum(segments, n, &mine);
-    float *logprob = k.logprob + (k.fit ? m * 2 * *k.fit : m * k.stride);
-    int32_t *ids = k.fit ? (int32_t *)(void *)(logprob + *k.fit) : k.ids + m * k.stride;
+    const size_t stride = *k.stride;
+    float *logprob = k.candidates + m * 2 * stride;
+    int32_t *ids = (int32_t *)(void *)(logprob + stride);
     if (k.force && k.force[m] >= 0) {
         const size_t at = m * k.logits.ld + (size_t)k.force[m];
         if (lane == 0) {
