@@ -121,32 +121,34 @@ static uint32_t step_rows(const struct cudaDeviceProp *p)
     return rows;
 }
 
-/* The properties of a device that the kernels can run on. */
-static int fit_properties(int device, struct cudaDeviceProp *p, struct dg_error *err)
+/* Make a device that can run the kernels the calling thread's. code: the virtual architecture that
+ * its kernels were compiled from; they are refused where the plugin has none for the device. */
+static int take(int device, struct cudaDeviceProp *p, int *code, struct dg_error *err)
 {
     const int rc = properties(device, p, err);
-    if (rc || p->major >= 8)
+    if (rc)
         return rc;
-    return dg_error_set(err, DG_EUNSUP,
-        "CUDA device %d (%s) has compute capability %d.%d: 8.0 or later is needed", device, p->name,
-        p->major, p->minor);
+    if (p->major < 8)
+        return dg_error_set(err, DG_EUNSUP,
+            "CUDA device %d (%s) has compute capability %d.%d: 8.0 or later is needed", device,
+            p->name, p->major, p->minor);
+    int failed = cudaSetDevice(device);
+    if (!failed)
+        failed = dg_kernel_architecture(code);
+    return failed ? dg_cuda_unusable(device, failed, err) : DG_OK;
 }
 
 /* A stream is what a driver that is at fault, or a device that is reserved for another process,
- * refuses first. Kernels are refused where the plugin has none for the device. */
+ * refuses first. */
 static int probe(int device, struct dg_error *err)
 {
     struct cudaDeviceProp p;
     cudaStream_t stream = NULL;
     int code;
-    const int rc = fit_properties(device, &p, err);
+    const int rc = take(device, &p, &code, err);
     if (rc)
         return rc;
-    int failed = cudaSetDevice(device);
-    if (!failed)
-        failed = dg_kernel_architecture(&code);
-    if (!failed)
-        failed = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    int failed = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     if (!failed)
         failed = cudaStreamDestroy(stream);
     return failed ? dg_cuda_unusable(device, failed, err) : DG_OK;
@@ -160,15 +162,10 @@ enum { WAITING_CODE = 90 };
 static int choose_device(struct dg_cuda *cu, struct dg_error *err)
 {
     struct cudaDeviceProp p;
-    int code = 0;
-    const int rc = fit_properties(cu->device, &p, err);
+    int code;
+    const int rc = take(cu->device, &p, &code, err);
     if (rc)
         return rc;
-    int failed = dg_cuda_here(cu);
-    if (!failed)
-        failed = dg_kernel_architecture(&code);
-    if (failed)
-        return dg_cuda_unusable(cu->device, failed, err);
     cu->ops.step_rows = step_rows(&p);
     cu->early = code >= WAITING_CODE && !dg_debug("cuda-late-launches");
     for (char *c = p.name; *c; c++) /* the name must be one word in log lines */
