@@ -31,11 +31,6 @@ struct dg_team {
     struct dg_error failure;
 };
 
-static struct dg_cuda *device(struct dg_train *t)
-{
-    return dg_cuda_of(t->be);
-}
-
 /* DG_OK, or why the team or its device failed. */
 static int state(const struct dg_team *t, struct dg_error *err)
 {
@@ -76,14 +71,20 @@ static bool endure(struct dg_team *t, struct patience *p, const char *what)
     return true;
 }
 
+/* NCCL's result so far: DG_NCCL_IN_PROGRESS while a call that has returned is not done. */
+static int progress(struct dg_team *t)
+{
+    int state = DG_NCCL_IN_PROGRESS;
+    const int result = t->nccl.async_error(t->comm, &state);
+    return result == DG_NCCL_SUCCESS ? state : result;
+}
+
 /* Waits until NCCL reports that a call which has returned is done. False: t->failure is set. */
 static bool settled(struct dg_team *t, int result, const char *what)
 {
     struct patience patience = {0};
     while (result == DG_NCCL_IN_PROGRESS) {
-        int state = DG_NCCL_IN_PROGRESS;
-        result = t->nccl.async_error(t->comm, &state);
-        result = result == DG_NCCL_SUCCESS ? state : result;
+        result = progress(t);
         if (result == DG_NCCL_IN_PROGRESS && !endure(t, &patience, what))
             return false;
     }
@@ -108,7 +109,7 @@ static int key(struct dg_train *train, unsigned char out[DG_TEAM_KEY], struct dg
     struct dg_nccl nccl;
     struct dg_nccl_id id;
     _Static_assert(sizeof id == DG_TEAM_KEY, "NCCL's unique id is the key");
-    if (!dg_cuda_alive(device(train)))
+    if (!dg_cuda_alive(dg_cuda_of(train->be)))
         return dg_cuda_status(train->be, err);
     int rc = dg_nccl_open(&nccl, err);
     if (rc)
@@ -186,7 +187,7 @@ static int join(struct dg_train *train, const struct dg_team_options *o, struct 
     *out = NULL;
     if (!t)
         return dg_error_set(err, DG_ENOMEM, "no memory for a team of %zu ranks", o->ranks);
-    t->cu = device(train);
+    t->cu = dg_cuda_of(train->be);
     t->wait_s = o->wait_s;
     if (!dg_nccl_open(&t->nccl, &t->failure))
         meet(t, o);
@@ -212,17 +213,6 @@ static int add(struct dg_team *t, float *x, size_t n, struct dg_error *err)
     return state(t, err);
 }
 
-/* False if NCCL knows of a lost rank or connection, or fails; t->failure is then set. */
-static bool sound(struct dg_team *t)
-{
-    int state = DG_NCCL_SUCCESS;
-    const int result = t->nccl.async_error(t->comm, &state);
-    if (result == DG_NCCL_SUCCESS && (state == DG_NCCL_SUCCESS || state == DG_NCCL_IN_PROGRESS))
-        return true;
-    note(t, result == DG_NCCL_SUCCESS ? state : result, "adding gradients");
-    return false;
-}
-
 static int wait_all(struct dg_team *t, struct dg_error *err)
 {
     struct patience patience = {0};
@@ -231,9 +221,12 @@ static int wait_all(struct dg_team *t, struct dg_error *err)
         dg_cuda_ok(t->cu, cudaEventRecord(t->done, t->stream), "an event after the sums");
     while (t->busy && !(rc = state(t, err))) {
         const bool over = dg_cuda_passed(t->cu, t->done, "the sums over ranks");
-        if (sound(t) && over)
+        const int now = progress(t);
+        if (now != DG_NCCL_SUCCESS && now != DG_NCCL_IN_PROGRESS) /* a rank or connection is lost */
+            note(t, now, "adding gradients");
+        else if (over)
             t->busy = false;
-        else if (!over)
+        else
             endure(t, &patience, "adding gradients");
     }
     return rc;

@@ -16,15 +16,10 @@ struct cuda_train {
     bool is_read;
 };
 
-static struct dg_cuda *device(struct dg_train *t)
-{
-    return dg_cuda_of(t->be);
-}
-
 static void add_norm_backward(struct dg_train *t, const struct dg_norm_grad *g, size_t M, size_t D)
 {
     DG_RANGE("add_norm_backward");
-    struct dg_cuda *cu = device(t);
+    struct dg_cuda *cu = dg_cuda_of(t->be);
     if (!M || !dg_cuda_stage_reserve(cu, M * sizeof(uint32_t), 1))
         return;
     struct dg_k_norm_bwd k = {.dy = dg_k_rows_of(g->dy),
@@ -74,7 +69,7 @@ static size_t sort_rows(const int32_t *ids, size_t M, size_t V, int32_t *id, uin
 static void scatter(struct dg_train *t, const struct dg_embed_grad *g, const int32_t *ids,
     struct dg_weight *table, float scale, size_t M)
 {
-    struct dg_cuda *cu = device(t);
+    struct dg_cuda *cu = dg_cuda_of(t->be);
     const size_t lists = 3 * M + 1;
     if (!dg_cuda_stage_reserve(cu, (lists + table->N + 1 + M) * sizeof(int32_t), 2))
         return;
@@ -94,7 +89,7 @@ static void scatter(struct dg_train *t, const struct dg_embed_grad *g, const int
 static void embed_backward(struct dg_train *t, const struct dg_embed_grad *g, size_t M)
 {
     DG_RANGE("embed_backward");
-    if (!M || !dg_cuda_alive(device(t)))
+    if (!M || !dg_cuda_alive(dg_cuda_of(t->be)))
         return;
     scatter(t, g, g->op->ids, g->dtable, g->op->scale, M);
     if (g->dpositions)
@@ -105,7 +100,7 @@ static void loss(struct dg_train *t, const struct dg_loss *op, struct dg_rows lo
     struct dg_loss_sums *sums)
 {
     DG_RANGE("loss");
-    struct dg_cuda *cu = device(t);
+    struct dg_cuda *cu = dg_cuda_of(t->be);
     struct dg_k_loss k = {.logits = dg_k_rows_of(logits),
         .gradient = op->gradient,
         .epsilon = op->epsilon,
@@ -125,7 +120,7 @@ static void loss(struct dg_train *t, const struct dg_loss *op, struct dg_rows lo
 
 static void block_write(struct dg_train *t, float *block, const float *src, size_t n)
 {
-    struct dg_cuda *cu = device(t);
+    struct dg_cuda *cu = dg_cuda_of(t->be);
     if (!n || !dg_cuda_alive(cu))
         return;
     dg_cuda_copy(cu, block, src, n * sizeof *block, cudaMemcpyHostToDevice, "writing a block");
@@ -135,7 +130,7 @@ static void block_write(struct dg_train *t, float *block, const float *src, size
 
 static void block_read(struct dg_train *t, const float *block, size_t n, float *dst)
 {
-    struct dg_cuda *cu = device(t);
+    struct dg_cuda *cu = dg_cuda_of(t->be);
     if (!n || !dg_cuda_alive(cu))
         return;
     dg_cuda_copy(cu, dst, block, n * sizeof *dst, cudaMemcpyDeviceToHost, "reading a block");
@@ -144,7 +139,7 @@ static void block_read(struct dg_train *t, const float *block, size_t n, float *
 
 static void zero(struct dg_train *t, float *block, size_t n)
 {
-    struct dg_cuda *cu = device(t);
+    struct dg_cuda *cu = dg_cuda_of(t->be);
     if (!n || !dg_cuda_alive(cu))
         return;
     dg_cuda_ok(cu, cudaMemsetAsync(block, 0, n * sizeof *block, cu->stream), "clearing a block");
@@ -153,7 +148,7 @@ static void zero(struct dg_train *t, float *block, size_t n)
 
 static void sum(struct dg_train *t, const float *const *parts, size_t n_parts, float *out, size_t n)
 {
-    struct dg_cuda *cu = device(t);
+    struct dg_cuda *cu = dg_cuda_of(t->be);
     for (size_t done = 0; n && done < n_parts && dg_cuda_alive(cu);) {
         struct dg_k_sum k = {.n = n, .out = out};
         if (done)
@@ -169,7 +164,7 @@ static void sum(struct dg_train *t, const float *const *parts, size_t n_parts, f
  * they are NaN (correct: 0). */
 static const struct dg_k_sums *read_sums(struct cuda_train *t)
 {
-    struct dg_cuda *cu = device(&t->base);
+    struct dg_cuda *cu = dg_cuda_of(t->base.be);
     void *to = dg_cuda_alive(cu) ? dg_cuda_results(cu, sizeof t->read) : NULL;
     t->read = (struct dg_k_sums){NAN, NAN, 0, NAN, NAN};
     if (to) {
@@ -184,7 +179,7 @@ static const struct dg_k_sums *read_sums(struct cuda_train *t)
 static double square_sum(struct dg_train *t, const float *x, size_t n)
 {
     DG_RANGE("square_sum");
-    struct dg_cuda *cu = device(t);
+    struct dg_cuda *cu = dg_cuda_of(t->be);
     double *parts = dg_cuda_alive(cu) ? dg_cuda_scratch(cu, DG_SQUARE_PARTS * sizeof *parts) : NULL;
     const struct dg_k_square k = {x, n, parts, &cu->sums->squares};
     if (parts && dg_cuda_ok(cu, cudaMemsetAsync(k.out, 0, sizeof *k.out, cu->stream), "new sums"))
@@ -195,7 +190,7 @@ static double square_sum(struct dg_train *t, const float *x, size_t n)
 static void sums(struct dg_train *t, struct dg_loss_sums *out)
 {
     struct cuda_train *ct = (struct cuda_train *)t;
-    struct dg_cuda *cu = device(t);
+    struct dg_cuda *cu = dg_cuda_of(t->be);
     if (out) {
         const struct dg_k_sums *s = ct->is_read ? &ct->read : read_sums(ct);
         out->smoothed += s->smoothed;
@@ -211,7 +206,7 @@ static void sums(struct dg_train *t, struct dg_loss_sums *out)
 static void adam(struct dg_train *t, const struct dg_adam *op, size_t n)
 {
     DG_RANGE("adam");
-    struct dg_cuda *cu = device(t);
+    struct dg_cuda *cu = dg_cuda_of(t->be);
     if (!n || !dg_cuda_alive(cu))
         return;
     const struct dg_k_adam k = {.op = *op,
@@ -225,12 +220,12 @@ static void adam(struct dg_train *t, const struct dg_adam *op, size_t n)
 
 static void train_close(struct dg_train *t)
 {
-    struct cuda_train *ct = (struct cuda_train *)t;
-    if (!ct)
+    if (!t)
         return;
-    dg_cuda_release(device(t), device(t)->sums);
-    device(t)->sums = NULL;
-    free(ct);
+    struct dg_cuda *cu = dg_cuda_of(t->be);
+    dg_cuda_release(cu, cu->sums);
+    cu->sums = NULL;
+    free(t);
 }
 
 /* room_bytes: staging's smallest buffer (staging.c), a table of positions, small scratch.
