@@ -214,7 +214,7 @@ struct dg_train_ops {
     void (*block_write)(struct dg_train *t, float *block, const float *src, size_t n);
     void (*block_read)(struct dg_train *t, const float *block, size_t n, float *dst);
     void (*zero)(struct dg_train *t, float *block, size_t n);
-    /* out[n] = parts[0][n] + parts[1][n] + ...: in this order; out may be any of the parts. */
+    /* out[n] = parts[0][n] + parts[1][n] + ...: in this order; out may be parts[0]. */
     void (*sum)(
         struct dg_train *t, const float *const *parts, size_t n_parts, float *out, size_t n);
     /* Returns the sum of squares, in double. A device fetches its `sums` in the same copy. */

@@ -58,8 +58,7 @@ void dg_cuda_block_free(struct dg_train *t, float *data)
 
 static void copy(struct dg_cuda *cu, const struct dg_cuda_block *b, size_t first, size_t n)
 {
-    const struct dg_k_sum k = {.parts = {b->data + first},
-        .n_parts = 1,
+    const struct dg_k_sum k = {.x = b->data + first,
         .n = n,
         .out = (char *)b->shadow + first * dg_cuda_type_bytes(cu->type),
         .type = cu->type};

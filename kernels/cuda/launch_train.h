@@ -132,11 +132,10 @@ void dg_launch_attention_bwd(struct dg_cuda *cu, const struct dg_k_attention_bwd
  * type. */
 void dg_launch_attention_bwd_mma(struct dg_cuda *cu, const struct dg_k_attention_bwd *k);
 
-/* out[n] of a type = parts[0] + parts[1] + ..., [n] each, for up to 8 parts. */
-enum { DG_SUM_PARTS = 8 };
+/* out[n] of a type = x[n], or x + more[n]; out may be either. */
 struct dg_k_sum {
-    const float *parts[DG_SUM_PARTS];
-    size_t n_parts, n;
+    const float *x, *more;
+    size_t n;
     void *out;
     enum dg_type type;
 };

@@ -14,18 +14,8 @@ enum { THREADS = 256, BATCH = 8 }; /* BATCH: loads that a thread has in flight *
 static __global__ void sum(struct dg_k_sum k)
 {
     for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < k.n;
-         i += (size_t)gridDim.x * THREADS) {
-        float x[DG_SUM_PARTS];
-#pragma unroll
-        for (int p = 0; p < DG_SUM_PARTS; p++)
-            x[p] = p < (int)k.n_parts ? k.parts[p][i] : 0.0f;
-        float s = x[0];
-#pragma unroll
-        for (int p = 1; p < DG_SUM_PARTS; p++)
-            if (p < (int)k.n_parts)
-                s += x[p];
-        dg_store(k.out, k.type, i, s);
-    }
+         i += (size_t)gridDim.x * THREADS)
+        dg_store(k.out, k.type, i, k.more ? k.x[i] + k.more[i] : k.x[i]);
 }
 
 /* Number of parts, each made by a block: few for few elements, otherwise as many as a device has

@@ -149,12 +149,8 @@ static void zero(struct dg_train *t, float *block, size_t n)
 static void sum(struct dg_train *t, const float *const *parts, size_t n_parts, float *out, size_t n)
 {
     struct dg_cuda *cu = dg_cuda_of(t->be);
-    for (size_t done = 0; n && done < n_parts && dg_cuda_alive(cu);) {
-        struct dg_k_sum k = {.n = n, .out = out};
-        if (done)
-            k.parts[k.n_parts++] = out;
-        while (k.n_parts < DG_SUM_PARTS && done < n_parts)
-            k.parts[k.n_parts++] = parts[done++];
+    for (size_t p = 0; n && p < n_parts && dg_cuda_alive(cu); p++) {
+        const struct dg_k_sum k = {p ? out : parts[0], p ? parts[p] : NULL, n, out, DG_F32};
         dg_launch_sum(cu, &k);
     }
     dg_cuda_block_changed(cu, out, n);
