@@ -33,18 +33,14 @@ uint32_t dg_gemm_alignment(struct dg_k_rows r)
 /* Fill in the shapes for this many rows: width and height of our b, a and c. */
 static void lay_out(const struct dg_gemm_call *call, size_t rows, struct problem *p)
 {
-    enum { M, N, K };
-    static const unsigned char sides[][6] = {
-        [DG_GEMM_FORWARD] = {K, N, K, M, N, M}, /* [N,M] = b[K,N]^T a[K,M] */
-        [DG_GEMM_INPUT] = {K, N, N, M, K, M},   /* [K,M] = b[K,N] a[N,M] */
-        [DG_GEMM_WEIGHT] = {K, M, N, M, K, N}}; /* [K,N] = b[K,M] a[N,M]^T */
     static const cudaDataType_t types[] = {
         [DG_F32] = CUDA_R_32F, [DG_F16] = CUDA_R_16F, [DG_BF16] = CUDA_R_16BF};
-    const unsigned char *s = sides[call->kind];
-    const size_t n[] = {[M] = rows, [N] = call->N, [K] = call->K};
-    cublasLtMatrixLayoutInit(&p->a, types[call->b.type], n[s[0]], n[s[1]], (int64_t)call->b.ld);
-    cublasLtMatrixLayoutInit(&p->b, types[call->a.type], n[s[2]], n[s[3]], (int64_t)call->a.ld);
-    cublasLtMatrixLayoutInit(&p->c, types[call->c.type], n[s[4]], n[s[5]], (int64_t)call->c.ld);
+    const bool forward = call->kind == DG_GEMM_FORWARD, weight = call->kind == DG_GEMM_WEIGHT;
+    const struct dg_k_rows a = call->a, b = call->b, c = call->c;
+    const size_t M = rows, N = call->N, K = call->K;
+    cublasLtMatrixLayoutInit(&p->a, types[b.type], K, weight ? M : N, (int64_t)b.ld);
+    cublasLtMatrixLayoutInit(&p->b, types[a.type], forward ? K : N, M, (int64_t)a.ld);
+    cublasLtMatrixLayoutInit(&p->c, types[c.type], forward ? N : K, weight ? N : M, (int64_t)c.ld);
 }
 
 /* Set an attribute, unless an earlier one was refused. */
