@@ -10,13 +10,17 @@
 
 enum { STRIP = 1 << 20 }; /* floats converted at once */
 
-/* Copies rows[N,K] to to[N,K] of a type on the device. */
-static int upload(struct dg_cuda *cu, const struct dg_weight_spec *spec,
-    const struct dg_stored *rows, void *to, enum dg_type type, struct dg_error *err)
+/* Copies rows[N,K] to new memory of a type on the device. On failure *to may be set, too. */
+static int place(struct dg_cuda *cu, const struct dg_weight_spec *spec,
+    const struct dg_stored *rows, enum dg_type type, void **to, struct dg_error *err)
 {
     const size_t K = spec->K, most = STRIP / K ? STRIP / K : 1,
                  strip = most < spec->N ? most : spec->N;
-    struct dg_buf buf = {to, spec->N * K, type};
+    *to = dg_cuda_alloc(cu, spec->N * K * dg_cuda_type_bytes(type));
+    if (!*to)
+        return dg_error_field(err, DG_ENOMEM, spec->name, "no memory on %s for tensor %s [%zu,%zu]",
+            cu->name, spec->name, spec->N, K);
+    struct dg_buf buf = {*to, spec->N * K, type};
     float *host = malloc(strip * K * sizeof *host);
     if (!host || !dg_cuda_scratch(cu, strip * K * sizeof *host)) {
         free(host);
@@ -30,16 +34,6 @@ static int upload(struct dg_cuda *cu, const struct dg_weight_spec *spec,
     }
     free(host);
     return dg_cuda_status(&cu->base, err);
-}
-
-static int place(struct dg_cuda *cu, const struct dg_weight_spec *spec,
-    const struct dg_stored *rows, enum dg_type type, void **to, struct dg_error *err)
-{
-    *to = dg_cuda_alloc(cu, spec->N * spec->K * dg_cuda_type_bytes(type));
-    if (!*to)
-        return dg_error_field(err, DG_ENOMEM, spec->name, "no memory on %s for tensor %s [%zu,%zu]",
-            cu->name, spec->name, spec->N, spec->K);
-    return upload(cu, spec, rows, *to, type, err);
 }
 
 int dg_cuda_weight_new(struct dg_backend *be, const struct dg_weight_spec *spec,
