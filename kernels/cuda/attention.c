@@ -154,7 +154,7 @@ void dg_cuda_attention(
     struct dg_cuda *cu = dg_cuda_of(be);
     struct dg_k_attention k;
     const bool mma = dg_cuda_attention_is_mma(cu, op, (struct dg_rows[]){q, out}, 2);
-    const uint32_t rows = mma ? dg_attention_mma_rows() : 1;
+    const uint32_t rows = mma ? DG_MMA_ROWS : 1;
     if (op->of != DG_ATTN_SEGS
             ? !step_attention(cu, op, &k)
             : !dg_cuda_stage_attention(cu, op, dg_cuda_query_rows(op), rows, 0, &k))

@@ -49,7 +49,7 @@ int dg_cuda_attention_backward(
     const struct dg_attention *op = g->op;
     const bool mma =
         dg_cuda_attention_is_mma(cu, op, (struct dg_rows[]){g->q, g->dout, g->dq, g->dk, g->dv}, 5);
-    const uint32_t rows = mma ? dg_attention_mma_rows() : 1;
+    const uint32_t rows = mma ? DG_MMA_ROWS : 1;
     const size_t pairs = count_pairs(op), M = dg_cuda_query_rows(op),
                  key_tiles = dg_cuda_count_tiles(op, rows, true),
                  links = g->guide ? g->guide->first[op->n_segs] : 0;

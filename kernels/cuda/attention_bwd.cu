@@ -113,8 +113,9 @@ static __global__ void __launch_bounds__(THREADS) attention_bwd_dkv(struct dg_k_
     }
 }
 
-/* One thread per query of the tile: computes what each of its links adds to dP of the guided heads,
- * and its loss. The mean over those heads is taken as in kernels/cpu/train/guide.c. */
+/* One thread per query of the tile, which has at most DG_MMA_ROWS: computes what each of its links
+ * adds to dP of the guided heads, and its loss. The mean over those heads is taken as in
+ * kernels/cpu/train/guide.c. */
 static __global__ void guide_links(struct dg_k_attention_bwd g)
 {
     const struct dg_k_guide &guide = g.guide;
@@ -141,8 +142,7 @@ static __global__ void guide_links(struct dg_k_attention_bwd g)
 
 extern "C" void dg_launch_guide(struct dg_cuda *cu, const struct dg_k_attention_bwd *k)
 {
-    const unsigned threads = (k->a.tile_rows + DG_WARP - 1) / DG_WARP * DG_WARP;
-    DG_LAUNCH(cu, guide_links, k->a.n_tiles, threads, 0, *k);
+    DG_LAUNCH(cu, guide_links, k->a.n_tiles, DG_MMA_ROWS, 0, *k);
 }
 
 extern "C" void dg_launch_attention_bwd(struct dg_cuda *cu, const struct dg_k_attention_bwd *k)

@@ -14,7 +14,7 @@
 #include "kernels/cuda/launch_train.h"
 #include "kernels/cuda/mma.cuh"
 
-static const uint32_t WARPS = 2, THREADS = WARPS * DG_WARP, ROWS = WARPS * 16, KEYS = 64,
+static const uint32_t ROWS = DG_MMA_ROWS, WARPS = ROWS / 16, THREADS = WARPS * DG_WARP, KEYS = 64,
                       QUERIES = 32,
                       WIDE = ROWS + DG_PAD; /* a row of weights in `attention_bwd_dkv` */
 static const float LIFT = 16;

@@ -11,7 +11,7 @@
 #include "kernels/cuda/attention.cuh"
 #include "kernels/cuda/mma.cuh"
 
-static const uint32_t WARPS = 2, THREADS = WARPS * DG_WARP, ROWS = WARPS * 16, KEYS = 64;
+static const uint32_t ROWS = DG_MMA_ROWS, WARPS = ROWS / 16, THREADS = WARPS * DG_WARP, KEYS = 64;
 
 /* Scores of the keys; -infinity where a query does not see the key. */
 template <typename T, uint32_t D>
@@ -163,11 +163,6 @@ static void launch(struct dg_cuda *cu, const struct dg_k_attention *k)
 {
     const size_t bytes = ((ROWS + 2 * KEYS) * (D + DG_PAD) + ROWS * (KEYS + DG_PAD)) * sizeof(T);
     DG_LAUNCH(cu, (attend<T, D>), dim3(k->n_tiles, k->H), THREADS, bytes, *k);
-}
-
-extern "C" uint32_t dg_attention_mma_rows(void)
-{
-    return ROWS;
 }
 
 extern "C" void dg_launch_attention_mma(struct dg_cuda *cu, const struct dg_k_attention *k)

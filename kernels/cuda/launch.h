@@ -117,8 +117,8 @@ struct dg_k_attention {
 /* For tiles of one query. */
 void dg_launch_attention(struct dg_cuda *cu, const struct dg_k_attention *k);
 /* Training's attention on tensor cores, for calls that dg_cuda_attention_is_mma accepts, in tiles
- * of dg_attention_mma_rows queries. */
-uint32_t dg_attention_mma_rows(void);
+ * of DG_MMA_ROWS queries (backward: or keys): 16 of each warp. */
+enum { DG_MMA_ROWS = 32 };
 void dg_launch_attention_mma(struct dg_cuda *cu, const struct dg_k_attention *k);
 
 /* The k[m] best of each row m of logits[M,V], 0: none of this row; force[M] or NULL.

@@ -128,8 +128,7 @@ struct dg_k_attention_bwd {
 void dg_launch_guide(struct dg_cuda *cu, const struct dg_k_attention_bwd *k);
 /* For tiles of one row. */
 void dg_launch_attention_bwd(struct dg_cuda *cu, const struct dg_k_attention_bwd *k);
-/* The same on tensor cores, in tiles of dg_attention_mma_rows; ds then has the activations'
- * type. */
+/* The same on tensor cores, in tiles of DG_MMA_ROWS; ds then has the activations' type. */
 void dg_launch_attention_bwd_mma(struct dg_cuda *cu, const struct dg_k_attention_bwd *k);
 
 /* out[n] of a type = x[n], or x + more[n]; out may be either. */
