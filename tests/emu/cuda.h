@@ -6,6 +6,7 @@
 #include "kernels/device.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Opens the backend, which the caller closes. Without a device the program exits as skipped; ctest
  * recognises this by the exit status. */
@@ -22,6 +23,15 @@ static inline struct dg_backend *cuda_or_skip(const char *precision)
     if (dg_device_open(&device, &be, &err))
         fail_msg("%s", err.message);
     return be;
+}
+
+/* True if the device is the emulated one. Skips as cuda_or_skip does. */
+static inline bool cuda_is_emulated(void)
+{
+    struct dg_backend *be = cuda_or_skip("fp32");
+    const bool is = strstr(be->name, "emulated") != NULL;
+    dg_device_close(be);
+    return is;
 }
 
 /* Returns the bytes of device memory that the backend holds. */

@@ -61,19 +61,11 @@ static void test_another_decision(void **state)
     }
 }
 
-static bool emulated(void)
-{
-    struct dg_backend *be = cuda_or_skip("fp32");
-    const bool is = strstr(be->name, "emulated") != NULL;
-    dg_device_close(be);
-    return is;
-}
-
 static void test_failing_device(void **state)
 {
     static struct lone l;
     (void)state;
-    if (!emulated())
+    if (!cuda_is_emulated())
         skip();
     for (size_t i = 0; i < 3; i++) {
         open_lone(&l, &variants[i]);

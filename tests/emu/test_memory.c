@@ -6,9 +6,8 @@
 
 #include "model/engine/limits.h"
 #include "model/layers/workspace.h"
+#include "tests/emu/counters.h"
 #include "tests/emu/cuda.h"
-
-#include <dlfcn.h>
 
 enum { LONGEST = 40, SENTENCES = 48 };
 
@@ -22,20 +21,6 @@ static struct dg_config small(void)
     c.H = 2;
     c.Dk = c.Dv = 8;
     return c;
-}
-
-/* Reads a counter of the emulation; 0 on a real device. */
-static unsigned long count_of(const char *name)
-{
-    const char *path = getenv("DRAGOMAN_CUDA_PLUGIN");
-    void *plugin = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
-    unsigned long (*count)(void) = NULL;
-    void *symbol = plugin ? dlsym(plugin, name) : NULL;
-    memcpy(&count, &symbol, sizeof count);
-    unsigned long n = count ? count() : 0;
-    if (plugin)
-        dlclose(plugin);
-    return n;
 }
 
 /* Admits sentence i: short and long ones, every beam, every other one aligned; the last ones are as
@@ -132,6 +117,8 @@ static void test_rows_of_the_device(void **state)
         uint32_t rows;
     } devices[] = {{"2", 32}, {"16", 128}, {"108", 512}, {"132", 1024}, {"160", 1024}};
     (void)state;
+    if (!cuda_is_emulated())
+        skip();
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
         setenv("DRAGOMAN_EMU_PROCESSORS", devices[i].processors, 1);
         struct dg_backend *be = cuda_or_skip("bf16");
@@ -140,10 +127,6 @@ static void test_rows_of_the_device(void **state)
         struct random_model m;
         struct dg_error err = {0};
         const struct dg_config c = small();
-        if (!strstr(be->name, "emulated")) {
-            dg_device_close(be);
-            skip();
-        }
         random_model_open(&m, &c, DG_F32, NULL, LONGEST, 21);
         if (dg_model_open(&c, m.weights, be, LONGEST, &model, &err))
             fail_msg("%s", err.message);
@@ -203,6 +186,8 @@ static void test_early_launches(void **state)
         .max_rows = 12, .max_sentences = 5, .max_source = LONGEST, .max_target = LONGEST};
     const struct dg_config c = small();
     (void)state;
+    if (!cuda_is_emulated())
+        skip();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct random_model m;
         struct dg_model *model;
@@ -211,10 +196,6 @@ static void test_early_launches(void **state)
         setenv("DRAGOMAN_EMU_CAPABILITY", cases[i].device, 1);
         setenv("DRAGOMAN_EMU_PTX", cases[i].code, 1);
         struct dg_backend *be = cuda_or_skip("fp32");
-        if (!strstr(be->name, "emulated")) {
-            dg_device_close(be);
-            skip();
-        }
         const unsigned long before = count_of("dg_emu_early_launches");
         random_model_open(&m, &c, DG_F32, NULL, LONGEST, 21);
         if (dg_model_open(&c, m.weights, be, LONGEST, &model, &err) ||

@@ -198,10 +198,7 @@ int main(void)
         cmocka_unit_test(test_rows_refused_before), cmocka_unit_test(test_one_algorithm_refused),
         cmocka_unit_test(test_rows_refused_late), cmocka_unit_test(test_rivals),
         cmocka_unit_test(test_little_memory)};
-    struct dg_backend *be = cuda_or_skip("fp32");
-    const bool emulated = strstr(be->name, "emulated") != NULL;
-    dg_device_close(be);
-    if (!emulated)
+    if (!cuda_is_emulated())
         return 77;
     x.c = small(48);
     make_sentences(&x.c, x.all, false, 9);

@@ -3,8 +3,7 @@
  * product per layer. The emulated streams wait for each other as a device's do: late, and no more
  * than they are told to. Without those waits the answers differ, so a missing wait would show. */
 #include "tests/emu/search_engine.h"
-
-#include <dlfcn.h>
+#include "tests/emu/counters.h"
 
 static struct {
     struct dg_config c;
@@ -14,19 +13,6 @@ static struct {
 
 /* even: late steps, immediate passes; odd: late passes, immediate steps. */
 static const char *const late[] = {"even", "odd"};
-
-static unsigned long emulated(const char *name, unsigned a, int b, size_t c)
-{
-    void *plugin = dlopen(getenv("DRAGOMAN_CUDA_PLUGIN"), RTLD_NOW | RTLD_NOLOAD);
-    unsigned long (*count)(unsigned, int, size_t);
-    assert_non_null(plugin);
-    void *symbol = dlsym(plugin, name);
-    assert_non_null(symbol);
-    memcpy(&count, &symbol, sizeof count);
-    const unsigned long n = count(a, b, c);
-    dlclose(plugin);
-    return n;
-}
 
 /* odd: the host must search some sentences, and with them all others. */
 static void open_model(struct dg_config c, bool odd)
@@ -59,10 +45,10 @@ static void test_passes_beside_steps(void **state)
     answer("fp32", &(struct variant){"host", NULL, NULL, NULL}, x.host, 1);
     lacks.side_stream = false;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        const unsigned long before = emulated("dg_emu_stream_waits", 0, 0, 0);
+        const unsigned long before = count_of("dg_emu_stream_waits");
         answer("fp32", &ways[i], x.host, 2 + i);
         /* Each pass waits for the steps before it, and steps wait for the pass. */
-        assert_true(emulated("dg_emu_stream_waits", 0, 0, 0) - before > SENTENCES);
+        assert_true(count_of("dg_emu_stream_waits") - before > SENTENCES);
     }
     random_model_close(&x.m);
 }
@@ -195,15 +181,14 @@ static void check_joined(const char *precision, struct dg_config c)
     const int type = strcmp(precision, "fp32") ? 14 : 0; /* NVIDIA's numbers for bf16 and fp32 */
     open_model(c, true);
     lacks.joined_weights = true;
-    const unsigned long apart = emulated("dg_emu_products", 0, type, layer);
+    const unsigned long apart = count_products(0, type, layer);
     answer(precision, &(struct variant){"host", NULL, NULL, NULL}, x.host, 1);
     lacks.joined_weights = false;
-    const unsigned long one = emulated("dg_emu_products", 0, type, layer),
-                        before = emulated("dg_emu_products", 0, type, all);
+    const unsigned long one = count_products(0, type, layer), before = count_products(0, type, all);
     assert_true(one > apart);
     answer(precision, &(struct variant){"graph", "1", NULL, NULL}, x.host, 2);
-    assert_int_equal(emulated("dg_emu_products", 0, type, layer), one);
-    assert_true(emulated("dg_emu_products", 0, type, all) > before);
+    assert_int_equal(count_products(0, type, layer), one);
+    assert_true(count_products(0, type, all) > before);
     random_model_close(&x.m);
 }
 
@@ -230,8 +215,5 @@ int main(void)
         cmocka_unit_test(test_cancelled_under_way),
         cmocka_unit_test(test_one_product_for_all_layers),
     };
-    struct dg_backend *be = cuda_or_skip("fp32");
-    const bool real = !strstr(be->name, "emulated");
-    dg_device_close(be);
-    return real ? 77 : cmocka_run_group_tests(tests, NULL, NULL);
+    return cuda_is_emulated() ? cmocka_run_group_tests(tests, NULL, NULL) : 77;
 }

@@ -12,13 +12,13 @@
 
 #include <cmocka.h>
 
+#include "tests/emu/counters.h"
 #include "tests/emu/cuda.h"
 #include "trainer/data/shard.h"
 #include "trainer/recipe/recipe.h"
 #include "trainer/update/init.h"
 #include "trainer/update/step.h"
 
-#include <dlfcn.h>
 #include <math.h>
 
 enum { V = 1000, PAIRS = 48, LONGEST = 12, UPDATES = 3 };
@@ -51,32 +51,6 @@ static int remove_shard(void **state)
 {
     (void)state;
     return unlink(shard);
-}
-
-/* Finds a function of the emulation. */
-static void find(const char *name, void *function)
-{
-    const char *path = getenv("DRAGOMAN_CUDA_PLUGIN");
-    void *plugin = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
-    void *symbol = plugin ? dlsym(plugin, name) : NULL;
-    assert_non_null(symbol);
-    memcpy(function, &symbol, sizeof symbol);
-    dlclose(plugin); /* the backend keeps it open */
-}
-
-static unsigned long count(const char *name)
-{
-    unsigned long (*get)(void);
-    find(name, &get);
-    return get();
-}
-
-/* Counts products of this epilogue (0: any), result type and rows in the library's order. */
-static unsigned long products(unsigned epilogue, int type, size_t rows)
-{
-    unsigned long (*get)(unsigned, int, size_t);
-    find("dg_emu_products", &get);
-    return get(epilogue, type, rows);
 }
 
 struct training {
@@ -144,10 +118,10 @@ static void test_one_read_back(void **state)
     begin(&t, *state);
     update(&t);
     for (int i = 1; i < UPDATES; i++) {
-        const unsigned long reads = count("dg_emu_read_backs"), waits = count("dg_emu_waits");
+        const unsigned long reads = count_of("dg_emu_read_backs"), waits = count_of("dg_emu_waits");
         update(&t);
-        assert_int_equal(count("dg_emu_read_backs") - reads, 1);
-        assert_int_equal(count("dg_emu_waits") - waits, 1);
+        assert_int_equal(count_of("dg_emu_read_backs") - reads, 1);
+        assert_int_equal(count_of("dg_emu_waits") - waits, 1);
     }
     end(&t);
 }
@@ -171,17 +145,17 @@ static void test_guide_reads_nothing(void **state)
     begin(&t, *state);
     struct dg_worker *w = &t.crew->w[0];
     for (int i = 0; i < 2; i++) { /* the first pass allocates */
-        const unsigned long reads = count("dg_emu_read_backs"), waits = count("dg_emu_waits");
+        const unsigned long reads = count_of("dg_emu_read_backs"), waits = count_of("dg_emu_waits");
         sums = (struct dg_loss_sums){0};
         if (dg_tape_run(
                 w->tape, &t.crew->params->params, &w->grads->params, &pairs, &o, &sums, &err))
             fail_msg("%s", err.message);
         if (i) {
-            assert_int_equal(count("dg_emu_read_backs"), reads);
-            assert_int_equal(count("dg_emu_waits"), waits);
+            assert_int_equal(count_of("dg_emu_read_backs"), reads);
+            assert_int_equal(count_of("dg_emu_waits"), waits);
         }
         dg_train_sums(w->train, &sums);
-        assert_int_equal(count("dg_emu_read_backs") - reads, 1);
+        assert_int_equal(count_of("dg_emu_read_backs") - reads, 1);
         assert_true(sums.n_guided == 3 && sums.guided > 0 && sums.smoothed > 0);
     }
     end(&t);
@@ -216,17 +190,18 @@ static void test_ends(void **state)
     struct training t;
     (void)state;
     begin(&t, "bf16");
-    const unsigned long forward = products(RELU_AUX_BIAS, BF16, MIDDLE),
-                        relu = products(DRELU, BF16, MIDDLE), bias = products(BGRADB, FP32, 0),
-                        logits = products(0, BF16, V), wide = products(0, FP32, V);
+    const unsigned long forward = count_products(RELU_AUX_BIAS, BF16, MIDDLE),
+                        relu = count_products(DRELU, BF16, MIDDLE),
+                        bias = count_products(BGRADB, FP32, 0), logits = count_products(0, BF16, V),
+                        wide = count_products(0, FP32, V);
     update(&t);
-    const unsigned long passes = products(0, BF16, V) - logits; /* micro-batches */
+    const unsigned long passes = count_products(0, BF16, V) - logits; /* micro-batches */
     assert_true(passes > 1);
-    assert_int_equal(products(0, FP32, V), wide);
+    assert_int_equal(count_products(0, FP32, V), wide);
     /* One feed-forward layer per side, with two biases each. */
-    assert_int_equal(products(RELU_AUX_BIAS, BF16, MIDDLE) - forward, 2 * passes);
-    assert_int_equal(products(DRELU, BF16, MIDDLE) - relu, 2 * passes);
-    assert_int_equal(products(BGRADB, FP32, 0) - bias, 4 * passes);
+    assert_int_equal(count_products(RELU_AUX_BIAS, BF16, MIDDLE) - forward, 2 * passes);
+    assert_int_equal(count_products(DRELU, BF16, MIDDLE) - relu, 2 * passes);
+    assert_int_equal(count_products(BGRADB, FP32, 0) - bias, 4 * passes);
     end(&t);
 }
 
@@ -310,9 +285,7 @@ int main(void)
         {"guide, fp32", test_guide_reads_nothing, NULL, NULL, fp32},
         {"guide, bf16", test_guide_reads_nothing, NULL, NULL, bf16}, cmocka_unit_test(test_ends),
         cmocka_unit_test(test_ends_refused)};
-    struct dg_backend *be = cuda_or_skip("fp32");
-    const bool emulated = strstr(be->name, "emulated") != NULL;
-    dg_device_close(be);
+    const bool emulated = cuda_is_emulated();
     int failed = cmocka_run_group_tests(anywhere, make_shard, remove_shard);
     if (emulated)
         failed += cmocka_run_group_tests(emulation, make_shard, remove_shard);
