@@ -67,9 +67,9 @@ thread_local dg_emu_thread self;
 thread_local unsigned turn, exchanges;
 thread_local std::vector<copy> copies;
 
-void run_thread(dim3 grid, dim3 block, unsigned x, const std::function<void()> &kernel)
+void run_thread(dim3 grid, unsigned x, const std::function<void()> &kernel)
 {
-    self = {dim3(x), dim3(0), block, grid};
+    self = {dim3(x), dim3(0), grid};
     for (unsigned z = 0; z < grid.z; z++)
         for (unsigned y = 0; y < grid.y; y++)
             for (unsigned b = 0; b < grid.x; b++) {
@@ -142,7 +142,7 @@ void dg_emu_launch(dim3 grid, dim3 block, size_t shared, const std::function<voi
     running = &m;
     std::vector<std::thread> threads;
     for (unsigned x = 0; x < block.x; x++)
-        threads.emplace_back([&, x] { run_thread(grid, block, x, kernel); });
+        threads.emplace_back([&, x] { run_thread(grid, x, kernel); });
     for (std::thread &t : threads)
         t.join();
     for (pthread_barrier_t &b : m.barrier)
@@ -371,7 +371,7 @@ void dg_emu_launch(dim3 grid, dim3 block, size_t shared, const std::function<voi
                 shared_memory = memory.get();
                 for (unsigned x = 0; x < block.x; x++) {
                     fiber *f = &m.fibers[x];
-                    f->self = {dim3(x), dim3(b, y, z), block, grid};
+                    f->self = {dim3(x), dim3(b, y, z), grid};
                     prepare(f, m.stacks[x].get());
                 }
                 run_block(reverse);

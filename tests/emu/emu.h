@@ -21,7 +21,7 @@ struct dim3 {
 
 /* The running thread. */
 struct dg_emu_thread {
-    dim3 thread, block, block_dim, grid_dim;
+    dim3 thread, block, grid_dim;
 };
 
 const dg_emu_thread *dg_emu_self();

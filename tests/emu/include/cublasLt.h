@@ -77,7 +77,6 @@ typedef struct {
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t *lt);
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t lt);
-size_t cublasLtGetVersion(void);
 const char *cublasLtGetStatusName(cublasStatus_t status);
 cublasStatus_t cublasLtMatmulDescInit(
     cublasLtMatmulDesc_t desc, cublasComputeType_t compute, cudaDataType_t scale);

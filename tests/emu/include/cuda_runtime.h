@@ -13,14 +13,12 @@
 
 #define __global__
 #define __device__
-#define __host__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __shared__ static
 
 #define threadIdx (dg_emu_self()->thread)
 #define blockIdx (dg_emu_self()->block)
-#define blockDim (dg_emu_self()->block_dim)
 #define gridDim (dg_emu_self()->grid_dim)
 
 #define __syncthreads() dg_emu_sync_block()
@@ -49,31 +47,10 @@ static inline unsigned __reduce_min_sync(unsigned mask, unsigned value)
     return ~__reduce_max_sync(mask, ~value);
 }
 
-/* Vector types, through which kernels read memory of other types. */
-struct __attribute__((may_alias, aligned(8))) float2 {
-    float x, y;
-};
-struct __attribute__((may_alias, aligned(16))) float4 {
-    float x, y, z, w;
-};
+/* A vector type, through which kernels read memory of other types. */
 struct __attribute__((may_alias, aligned(16))) uint4 {
     unsigned x, y, z, w;
 };
-
-static inline float2 make_float2(float x, float y)
-{
-    return {x, y};
-}
-
-static inline float4 make_float4(float x, float y, float z, float w)
-{
-    return {x, y, z, w};
-}
-
-static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
-{
-    return {x, y, z, w};
-}
 
 static inline unsigned __float_as_uint(float x)
 {
