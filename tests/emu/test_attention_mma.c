@@ -2,19 +2,10 @@
  * over the same rounded inputs: bf16 and fp16, heads of 32 and 64, pieces around every boundary of
  * the kernels' tiles. The plain kernels are held to the same bounds; a difference in some bit
  * between the two shows that each ran. The bounds add up what each rounding to 16 bits may cost. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/ops/ops.h"
 
 #include "kernels/train.h"
 #include "tests/emu/cuda.h"
-
-#include <math.h>
 
 enum { H = 2, MOST_SEGS = 12 };
 
@@ -41,9 +32,7 @@ struct results {
 
 static float *floats(size_t n)
 {
-    float *x = calloc(n + 1, sizeof *x);
-    assert_non_null(x);
-    return x;
+    return ops_memory(n, sizeof(float));
 }
 
 static void lay_out(struct problem *p, const struct piece *pieces, size_t n)
@@ -73,16 +62,11 @@ static struct dg_rows rows(
     struct dg_backend *be, const struct problem *p, float *x, size_t M, uint64_t state)
 {
     const size_t N = (size_t)H * p->D;
-    struct dg_rows r = {NULL, 8 + p->shift, 3 * N};
-    assert_int_equal(be->ops->buf_new(be, M * r.ld + 16, &r.buf, NULL), 0);
-    for (size_t i = 0; x && i < M * N; i++) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        x[i] = (float)(state >> 40) / 8388608.0f - 1.0f;
-    }
-    if (x) {
-        be->ops->write(be, x, r, M, N);
+    for (size_t i = 0; x && i < M * N; i++)
+        x[i] = ops_uniform(&state);
+    const struct dg_rows r = ops_rows(be, x, M, N, 8 + p->shift, 3 * N);
+    if (x)
         be->ops->read(be, r, M, N, x);
-    }
     return r;
 }
 

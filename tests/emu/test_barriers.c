@@ -2,20 +2,11 @@
  * which each CUDA thread is a thread (emu.cc) and a missing barrier is a reported race. Results are
  * checked elsewhere; here they only have to be numbers. In other builds the same calls run as
  * fibers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/ops/ops.h"
 
 #include "kernels/device_search.h"
 #include "kernels/train.h"
 #include "tests/emu/cuda.h"
-
-#include <math.h>
 
 static struct dg_backend *be;
 static struct dg_train *train;
@@ -42,13 +33,8 @@ static int end(void **state)
 /* M rows of N numbers. */
 static struct dg_rows rows(size_t M, size_t N)
 {
-    struct dg_error err = {0};
-    struct dg_rows r = {NULL, 0, N};
-    float *x = malloc(M * N * sizeof *x);
-    assert_int_equal(be->ops->buf_new(be, M * N, &r.buf, &err), 0);
-    for (size_t i = 0; i < M * N; i++)
-        x[i] = (float)(i * 37 % 101) / 50 - 1;
-    be->ops->write(be, x, r, M, N);
+    float *x = ops_floats(M * N, 1);
+    const struct dg_rows r = ops_rows(be, x, M, N, 0, N);
     free(x);
     return r;
 }
@@ -63,18 +49,22 @@ static void numbers(struct dg_rows r, size_t M, size_t N)
     be->ops->buf_free(be, r.buf);
 }
 
-static void attention(uint32_t D, uint32_t Q)
+/* One head, forward and backward, with three links of a guide. */
+static void attention(uint32_t D, uint32_t Q, uint32_t K, const struct dg_link links[3])
 {
-    enum { H = 1, K = 40 };
-    const uint32_t keys[] = {1, 2, 3};
+    uint32_t keys[40];
+    for (uint32_t i = 0; i < Q; i++)
+        keys[i] = i;
     const struct dg_dropout drop = {0.2f, 9, keys};
     const struct dg_attn_seg seg = {0, Q, K, 0, NULL, true, 0};
     struct dg_attention op = {
-        H, D, D, DG_ATTN_SEGS, &seg, 1, rows(K, D), rows(K, D), rows(1, H * Q * K), .drop = &drop};
+        1, D, D, DG_ATTN_SEGS, &seg, 1, rows(K, D), rows(K, D), rows(1, Q * K), .drop = &drop};
     struct dg_rows q = rows(Q, D), out = rows(Q, D), dq = rows(Q, D), dk = rows(K, D),
                    dv = rows(K, D);
-    const struct dg_link links[] = {{0, 0}, {Q - 1, 5}, {Q - 1, 39}};
     const size_t first[] = {0, 3};
+    uint64_t n_guided = 1;
+    for (int i = 1; i < 3; i++)
+        n_guided += links[i].query != links[i - 1].query;
     struct dg_loss_sums sums = {0};
     const struct dg_guide guide = {links, first, 0, 1, 1, &sums};
     struct dg_attention_grad g = {&op, q, out, dq, dk, dv, &guide};
@@ -82,59 +72,33 @@ static void attention(uint32_t D, uint32_t Q)
     be->ops->attention(be, &op, q, out);
     assert_int_equal(train->ops->attention_backward(train, &g, &err), 0);
     dg_train_sums(train, &sums);
-    assert_true(isfinite(sums.guided) && sums.n_guided == (Q > 1 ? 2 : 1));
+    assert_true(isfinite(sums.guided) && sums.n_guided == n_guided);
     numbers(dq, Q, D), numbers(dk, K, D), numbers(dv, K, D), numbers(out, Q, D), numbers(q, Q, D);
-    numbers(op.probs, 1, H * Q * K), numbers(op.k, K, D), numbers(op.v, K, D);
+    numbers(op.probs, 1, Q * K), numbers(op.k, K, D), numbers(op.v, K, D);
 }
 
 static void test_attention(void **state)
 {
+    static const struct dg_link three[] = {{0, 0}, {2, 5}, {2, 39}},
+                                one[] = {{0, 0}, {0, 5}, {0, 39}};
     (void)state;
-    attention(5, 3);
-    attention(64, 3);
-    attention(64, 1);
+    attention(5, 3, 40, three);
+    attention(64, 3, 40, three);
+    attention(64, 1, 40, one);
 }
 
 /* On tensor cores: two tiles of queries, three of keys, two chunks of keys. */
 static void test_attention_mma(void **state)
 {
-    enum { D = 32, Q = 34, K = 70 };
-    struct dg_backend *fp32 = be, *bf16 = cuda_or_skip("bf16");
+    static const struct dg_link links[] = {{0, 0}, {2, 5}, {33, 69}};
+    struct dg_backend *fp32 = be;
     struct dg_train *trains = train;
     struct dg_error err = {0};
-    uint32_t keys[Q];
-    for (uint32_t i = 0; i < Q; i++)
-        keys[i] = i;
     (void)state;
-    be = bf16;
+    be = cuda_or_skip("bf16");
     assert_int_equal(dg_train_open(be, &train, &err), 0);
-    const struct dg_dropout drop = {0.2f, 9, keys};
-    const struct dg_attn_seg seg = {0, Q, K, 0, NULL, true, 0};
-    struct dg_attention op = {.H = 1,
-        .Dk = D,
-        .Dv = D,
-        .segs = &seg,
-        .n_segs = 1,
-        .k = rows(K, D),
-        .v = rows(K, D),
-        .probs = rows(1, Q * K),
-        .drop = &drop};
-    struct dg_rows q = rows(Q, D), out = rows(Q, D), dq = rows(Q, D), dk = rows(K, D),
-                   dv = rows(K, D);
-    const struct dg_link links[] = {{0, 0}, {2, 5}, {33, 69}};
-    const size_t first[] = {0, 3};
-    struct dg_loss_sums sums = {0};
-    const struct dg_guide guide = {links, first, 0, 1, 1, &sums};
-    struct dg_attention_grad g = {&op, q, out, dq, dk, dv, &guide};
-    be->ops->attention(be, &op, q, out);
-    assert_int_equal(train->ops->attention_backward(train, &g, &err), 0);
-    dg_train_sums(train, &sums);
-    assert_true(isfinite(sums.guided) && sums.n_guided == 3);
-    numbers(dq, Q, D), numbers(dk, K, D), numbers(dv, K, D), numbers(out, Q, D), numbers(q, Q, D);
-    numbers(op.probs, 1, Q * K), numbers(op.k, K, D), numbers(op.v, K, D);
-    assert_int_equal(be->ops->status(be, &err), 0);
-    dg_train_close(train);
-    dg_device_close(be);
+    attention(32, 34, 70, links);
+    end(state);
     be = fp32, train = trains;
 }
 

@@ -3,14 +3,7 @@
  * loads are wide); in every precision, for heads with a kernel of their own and for others.
  * Probabilities have the same bits whether a chunk's weights are kept or its scores are computed
  * again. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/ops/ops.h"
 
 #include "tests/emu/cuda.h"
 
@@ -21,15 +14,10 @@ static struct dg_backend *be;
 /* M rows of N numbers, `offset` elements into their buffer and `gap` between them. */
 static struct dg_rows rows(size_t M, size_t N, size_t offset, size_t gap, uint64_t seed)
 {
-    struct dg_rows r = {NULL, offset, N + gap};
-    float *x = malloc(M * N * sizeof *x);
-    assert_non_null(x);
-    assert_int_equal(be->ops->buf_new(be, offset + M * (N + gap), &r.buf, NULL), 0);
-    for (size_t i = 0; i < M * N; i++) {
-        seed = seed * 6364136223846793005u + 1442695040888963407u;
-        x[i] = (float)(seed >> 40) / 4194304.0f - 2.0f;
-    }
-    be->ops->write(be, x, r, M, N);
+    float *x = ops_floats(M * N, seed);
+    for (size_t i = 0; i < M * N; i++)
+        x[i] *= 2;
+    const struct dg_rows r = ops_rows(be, x, M, N, offset, N + gap);
     free(x);
     return r;
 }

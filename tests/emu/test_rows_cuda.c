@@ -4,20 +4,11 @@
  * rounded operands checks that the rows are right. The log shows that the library has an algorithm
  * for each of these shapes; without one, our own slow kernel would pass in its place. All failures
  * are printed. The emulation, which replaces the library by loops, uses small shapes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/ops/ops.h"
 
 #include "tests/emu/cuda.h"
 #include "weights/half.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <unistd.h>
 
 struct shape {
@@ -51,27 +42,6 @@ struct product {
     struct dg_rows xr, yr;
 };
 
-static float *numbers(size_t n, uint64_t state)
-{
-    float *x = malloc(n * sizeof *x);
-    assert_non_null(x);
-    for (size_t i = 0; i < n; i++) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        x[i] = (float)(state >> 40) / 8388608.0f - 1.0f;
-    }
-    return x;
-}
-
-static struct dg_weight *weight(
-    struct dg_backend *be, unsigned use, size_t N, size_t K, const float *x)
-{
-    const struct dg_stored stored = {DG_F32, DG_LAYOUT_ROWS, x, NULL};
-    const struct dg_weight_spec spec = {"w", use, N, K, false, &stored, 1, .in_place = NULL};
-    struct dg_weight *w;
-    assert_int_equal(be->ops->weight_new(be, &spec, &w, NULL), 0);
-    return w;
-}
-
 /* Rounds to the precision, as the device does. */
 static void narrow(const struct test *t, float *x, size_t n)
 {
@@ -87,16 +57,15 @@ static void open_product(struct test *t, struct product *p)
     const size_t N = p->s.N, K = p->s.K;
     struct dg_backend *be = t->be;
     p->most = t->counts[t->n_counts - 1];
-    p->x = numbers(p->most * K, 5), p->w = numbers(N * K, 7), p->b = numbers(N, 9);
-    p->op = (struct dg_linear){.w = weight(be, DG_USE_MATRIX, N, K, p->w),
-        .bias = weight(be, DG_USE_VECTOR, 1, N, p->b),
+    p->x = ops_floats(p->most * K, 5), p->w = ops_floats(N * K, 7), p->b = ops_floats(N, 9);
+    p->op = (struct dg_linear){.w = ops_weight(be, DG_USE_MATRIX, N, K, p->w, false),
+        .bias = ops_weight(be, DG_USE_VECTOR, 1, N, p->b, false),
         .act = p->s.wide ? DG_ACT_NONE : DG_ACT_RELU};
-    p->xr.ld = K, p->yr.ld = N;
-    assert_int_equal(be->ops->buf_new(be, p->most * K, &p->xr.buf, NULL), 0);
+    p->xr = ops_rows(be, p->x, p->most, K, 0, K);
+    p->yr.ld = N;
     assert_int_equal(
         (p->s.wide ? be->ops->buf_new_wide : be->ops->buf_new)(be, p->most * N, &p->yr.buf, NULL),
         0);
-    be->ops->write(be, p->x, p->xr, p->most, K);
     narrow(t, p->x, p->most * K);
     narrow(t, p->w, N * K);
     narrow(t, p->b, p->s.wide ? 0 : N); /* a bias is added in the result's type */
