@@ -97,7 +97,7 @@ static struct key key_of(const struct dg_gemm_call *call, bool whole)
         .out = call->c.type,
         .epilogue = (int)dg_gemm_epilogue(call),
         .add = call->add,
-        .whole = whole || call->row_stable,
+        .whole = whole,
         .align = {dg_gemm_alignment(call->b), dg_gemm_alignment(call->a),
             dg_gemm_alignment(call->c),
             dg_gemm_alignment((struct dg_k_rows){(void *)bias, 0, call->c.type})}};
@@ -173,7 +173,7 @@ static int choose(
     return code;
 }
 
-/* Finds the plan for a call; chooses it at the first such call. whole: without split-K in any case.
+/* Finds the plan for a call; chooses it at the first such call. whole: without split-K.
  * DG_EUNSUP: the library has no algorithm; DG_EINTERNAL: it failed; DG_ENOMEM: no memory to
  * choose. */
 static int find(struct dg_cuda *cu, const struct dg_gemm_call *call, bool whole, struct plan **out,
@@ -208,36 +208,24 @@ static bool may_lose_the_end(const struct plan *p, const struct dg_gemm_call *ca
     return p->split > 1 && tail && tail < parts && k / 64 % parts == 0;
 }
 
-static cublasStatus_t multiply(
-    struct dg_cuda *cu, const struct dg_gemm_call *call, const struct plan *plan)
-{
-    const size_t size = call->row_stable ? dg_gemm_size_of(call->M) : 0;
-    return dg_gemm_run(cu, cu->gemm->lt, call, &plan->algo[size]);
-}
-
-static bool refused(cublasStatus_t rc)
-{
-    return rc == CUBLAS_STATUS_NOT_SUPPORTED || rc == CUBLAS_STATUS_INVALID_VALUE;
-}
-
 /* Multiplies with the library. DG_EUNSUP: it has no algorithm (for a row-stable call, then none for
  * any number of rows); DG_EINTERNAL: it failed; DG_ENOMEM: no memory to choose one. */
 static int ask_library(struct dg_cuda *cu, const struct dg_gemm_call *call, struct dg_error *err)
 {
-    struct plan *plan;
-    int code = find(cu, call, false, &plan, err);
-    if (!code && may_lose_the_end(plan, call))
-        code = find(cu, call, true, &plan, err);
-    if (code)
-        return code;
-    cublasStatus_t rc = multiply(cu, call, plan);
-    if (refused(rc) && !call->row_stable) { /* chosen for the most rows of its bucket */
-        if ((code = find(cu, call, true, &plan, err)))
+    struct plan *plan = NULL;
+    /* First the best algorithm, which was chosen for the most rows of the call's bucket; where that
+     * is refused, or may lose the end of a sum, one that splits none. */
+    for (int whole = call->row_stable; whole < 2; whole++) {
+        const int code = find(cu, call, whole, &plan, err);
+        if (code)
             return code;
-        rc = multiply(cu, call, plan);
+        if (may_lose_the_end(plan, call))
+            continue;
+        const cublasStatus_t rc =
+            dg_gemm_run(cu, cu->gemm->lt, call, &plan->algo[dg_gemm_size_of(call->M)]);
+        if (rc != CUBLAS_STATUS_NOT_SUPPORTED && rc != CUBLAS_STATUS_INVALID_VALUE)
+            return rc ? failed(err, "a product", rc) : DG_OK;
     }
-    if (!refused(rc))
-        return rc ? failed(err, "a product", rc) : DG_OK;
     /* The library refuses an algorithm that it chose itself: from now on the plan has none. */
     plan->none = true;
     plan->refused = call->M;

@@ -46,19 +46,16 @@ static void act_backward(struct dg_cuda *cu, const struct dg_linear *op, struct 
 static void weight_backward(
     struct dg_cuda *cu, struct dg_gemm_call call, float *dbias, float *parts)
 {
-    const size_t M = call.M, N = call.N;
     call.sums = parts;
-    const bool summed = parts && dg_cuda_multiply_ended(cu, &call);
-    call.sums = NULL;
-    if (!summed)
-        dg_cuda_multiply(cu, &call);
-    if (!parts)
+    if (parts && dg_cuda_multiply_ended(cu, &call)) {
+        dg_launch_totals(cu, &(struct dg_k_totals){parts, {dbias}, 1, 1, call.N});
         return;
-    const struct dg_k_totals totals = {parts, {dbias}, 1, 1, N};
-    const struct dg_k_columns columns = {.x = call.a, .out = dbias, .parts = parts, .M = M, .N = N};
-    if (summed)
-        dg_launch_totals(cu, &totals);
-    else
+    }
+    call.sums = NULL;
+    dg_cuda_multiply(cu, &call);
+    const struct dg_k_columns columns = {
+        .x = call.a, .out = dbias, .parts = parts, .M = call.M, .N = call.N};
+    if (parts)
         dg_launch_columns(cu, &columns);
 }
 
