@@ -11,6 +11,8 @@
 #include "kernels/plugin.h"
 #include "kernels/team.h"
 
+#include <time.h>
+
 /* data[n] on the device */
 struct dg_buf {
     void *data;
@@ -82,8 +84,9 @@ struct dg_cuda {
      * last number given */
     cudaEvent_t side_events[DG_SIDE_EVENTS];
     uint32_t sides;
-    /* ends the program when the device hangs (watch.c) */
-    struct dg_watch *watch;
+    /* ends the program if a wait takes longer (watch.c); patience_s 0: there is no timer */
+    timer_t timer;
+    double patience_s;
     /* memory.c's blocks; bytes held from the driver */
     struct dg_memory_block *memory;
     size_t memory_bytes;
@@ -187,8 +190,8 @@ int dg_cuda_event(struct dg_cuda *cu, cudaEvent_t *out);
 bool dg_cuda_reach(struct dg_cuda *cu, cudaEvent_t event, const char *what);
 /* True if the device has reached the event, or if asking failed; does not wait. */
 bool dg_cuda_passed(struct dg_cuda *cu, cudaEvent_t event, const char *what);
-int dg_watch_open(const char *device, struct dg_watch **out, struct dg_error *err);
-void dg_watch_close(struct dg_watch *w); /* NULL is fine */
+int dg_cuda_watch_open(struct dg_cuda *cu, struct dg_error *err);
+void dg_cuda_watch_close(struct dg_cuda *cu);
 /* Wait until the device has done everything in the stream that ops go to. */
 bool dg_cuda_wait(struct dg_cuda *cu);
 void dg_cuda_stage_close(struct dg_cuda *cu); /* the stage of the stream that ops go to */

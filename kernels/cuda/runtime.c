@@ -219,7 +219,7 @@ static int cuda_open(
     if (!rc)
         rc = dg_cuda_lanes_open(cu, err);
     if (!rc)
-        rc = dg_watch_open(cu->name, &cu->watch, err);
+        rc = dg_cuda_watch_open(cu, err);
     if (!rc)
         rc = dg_cuda_gemm_open(cu, err);
     if (rc) {
@@ -240,7 +240,7 @@ void dg_cuda_close(struct dg_backend *be)
     dg_cuda_gemm_close(cu);
     cudaFreeHost(cu->results);
     dg_cuda_memory_close(cu);
-    dg_watch_close(cu->watch);
+    dg_cuda_watch_close(cu);
     free(cu);
 }
 

@@ -31,7 +31,7 @@ void dg_cuda_lanes_close(struct dg_cuda *cu)
 {
     for (int i = DG_LANES; i-- > 0;) {
         dg_cuda_use_lane(cu, i);
-        if (cu->lane->done && cu->watch)
+        if (cu->lane->done)
             dg_cuda_wait(cu);
         dg_cuda_stage_close(cu);
         if (cu->lane->done)
