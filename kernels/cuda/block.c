@@ -1,8 +1,9 @@
 /* fp32 memory of the trainer: parameters, gradients, moments. Products in 16 bits read a copy of a
  * block, which is made when it is first asked for, and rewritten after every op that changes the
- * block (Adam does both in one pass). */
-
+ * block (Adam does both in one pass); but backward's ops add to gradients, which no product
+ * reads. */
 #include "kernels/cuda/internal.h"
+
 #include <stdlib.h>
 
 /* data[n], fp32. shadow: its copy in the backend's type for products, or NULL: none was asked for

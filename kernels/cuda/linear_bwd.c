@@ -94,7 +94,6 @@ void dg_cuda_linear_backward(struct dg_train *t, const struct dg_linear_grad *g,
         .c = {g->dw->floats, K, DG_F32},
         .add = true};
     weight_backward(cu, call, g->dbias ? g->dbias->floats : NULL, parts);
-    dg_cuda_block_changed(cu, g->dw->floats, N * K);
     if (!g->dx.buf)
         return;
     call.kind = DG_GEMM_INPUT;
