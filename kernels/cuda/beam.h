@@ -36,10 +36,10 @@ struct dg_device_search {
      * none */
     uint32_t M;
     struct dg_step_graph *record;
-    /* products: dg_cuda.gemm_refusals when the graphs were made */
+    /* refusals: dg_cuda.gemm_refusals when the graphs were made */
     struct dg_step_graph graphs[DG_GRAPHS_MAX];
     uint32_t n_graphs;
-    unsigned products;
+    unsigned refusals;
 };
 
 extern const struct dg_device_search_ops dg_cuda_device_search_ops;

@@ -234,7 +234,7 @@ static int ask_library(struct dg_cuda *cu, const struct dg_gemm_call *call, stru
     return DG_EUNSUP;
 }
 
-bool dg_cuda_multiply_ended(struct dg_cuda *cu, const struct dg_gemm_call *c)
+bool dg_cuda_multiply_by_library(struct dg_cuda *cu, const struct dg_gemm_call *c)
 {
     struct dg_error err = {0};
     if (!dg_cuda_alive(cu) || !c->a.p || !c->b.p)
@@ -247,6 +247,6 @@ bool dg_cuda_multiply_ended(struct dg_cuda *cu, const struct dg_gemm_call *c)
 
 void dg_cuda_multiply(struct dg_cuda *cu, const struct dg_gemm_call *c)
 {
-    if (!dg_cuda_multiply_ended(cu, c))
+    if (!dg_cuda_multiply_by_library(cu, c))
         dg_launch_gemm(cu, c);
 }

@@ -39,6 +39,6 @@ void dg_cuda_gemm_close(struct dg_cuda *cu);
 void dg_cuda_multiply(struct dg_cuda *cu, const struct dg_gemm_call *call);
 /* Multiply by the library alone, with mask and sums. False: it has no such product; nothing was
  * done. */
-bool dg_cuda_multiply_ended(struct dg_cuda *cu, const struct dg_gemm_call *call);
+bool dg_cuda_multiply_by_library(struct dg_cuda *cu, const struct dg_gemm_call *call);
 
 #endif

@@ -33,10 +33,9 @@ static bool give_up(struct dg_cuda *cu, cudaError_t why, const char *what)
 
 bool dg_graph_begin(struct dg_cuda *cu, struct dg_device_search *t)
 {
-    const unsigned products = cu->gemm_refusals;
-    if (products != t->products) /* recorded steps use algorithms refused since */
+    if (t->refusals != cu->gemm_refusals) /* recorded steps use algorithms refused since */
         dg_graphs_close(t);
-    t->products = products;
+    t->refusals = cu->gemm_refusals;
     t->record = cu->graphs ? find(t, t->M) : NULL;
     if (!t->record)
         return true;

@@ -104,8 +104,8 @@ struct dg_cuda {
     bool own_products, no_masks;
     /* dg_cuda_starts_early */
     bool early;
-    /* trains: a trainer was opened; plain_attention: DRAGOMAN_DEBUG=cuda-plain-attention. Both are
-     * for dg_cuda_attention_is_mma */
+    /* trains: a trainer was opened, for which staging takes more room and attention may use tensor
+     * cores; plain_attention: it may not, DRAGOMAN_DEBUG=cuda-plain-attention */
     bool trains, plain_attention;
     /* host_search: DRAGOMAN_CUDA_STEP=host, no search is opened. graphs: steps are recorded, until
      * the driver refuses. step: the search with an open step, whose lists ops read, else NULL

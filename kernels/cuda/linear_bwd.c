@@ -18,7 +18,7 @@
 static bool with_mask(struct dg_cuda *cu, struct dg_gemm_call call, struct dg_rows mask)
 {
     call.mask = dg_k_rows_of(mask);
-    cu->no_masks = cu->no_masks || !dg_cuda_multiply_ended(cu, &call);
+    cu->no_masks = cu->no_masks || !dg_cuda_multiply_by_library(cu, &call);
     return !cu->no_masks;
 }
 
@@ -47,7 +47,7 @@ static void weight_backward(
     struct dg_cuda *cu, struct dg_gemm_call call, float *dbias, float *parts)
 {
     call.sums = parts;
-    if (parts && dg_cuda_multiply_ended(cu, &call)) {
+    if (parts && dg_cuda_multiply_by_library(cu, &call)) {
         dg_launch_totals(cu, &(struct dg_k_totals){parts, {dbias}, 1, 1, call.N});
         return;
     }
