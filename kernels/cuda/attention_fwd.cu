@@ -7,10 +7,7 @@
  * The order of sums, and so the bits, depend on the query's own keys alone: a score is the sum of
  * four lanes of four chains each, an output the sum over even keys plus the sum over odd ones. fp32
  * throughout. Rows aligned to four elements are read by fours, others by the element, with the same
- * result.
- * Calculated for an H200, bf16, 256 rows of 8 heads of 64: over t = 14 positions 7.3 MB, 2.5 us;
- * over sources of 27, read once per sentence from memory (3.5 MB) and for the other beams from L2,
- * 2 us. */
+ * result. */
 #include "kernels/cuda/attention.cuh"
 
 static const uint32_t WARPS = 4, THREADS = WARPS * DG_WARP, KEYS = DG_WARP, COLUMNS = 64,

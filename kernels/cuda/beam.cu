@@ -6,9 +6,7 @@
  * hypotheses' histories, one at a time, through its own shared memory, so that no second copy of
  * them is needed. Before that, one warp per row finds the source position that the row attends to
  * most. Totals are double and added in the host's order, so that both decide alike. At most 32
- * hypotheses per place.
- * Calculated for an H200, 64 sentences of four hypotheses: each kernel moves 0.1 MB; begin_step
- * takes 2 us, select_hypotheses 3 us, both little more than a launch. */
+ * hypotheses per place. */
 #include "kernels/cuda/device.cuh"
 
 enum { THREADS = 128, MOST_HYPS = DG_WARP };

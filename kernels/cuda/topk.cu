@@ -5,9 +5,7 @@
  * run with the best head gives one, and is read again (512 bytes, from the L2 cache) to find its
  * next head. Whatever k is, the k runs with the best heads hold the k best elements, so that
  * scratch does not depend on k. Order: by value, then by smaller id; NaN is never drawn. Sums: four
- * chains in fp32 a lane, in double from there; their order depends on V alone.
- * Calculated for an H200, 256 rows of V = 37,000 in fp32: topk_partial reads 38 MB, 12 us;
- * topk_merge 0.6 MB, 3 us. */
+ * chains in fp32 a lane, in double from there; their order depends on V alone. */
 #include "kernels/cuda/device.cuh"
 
 enum { RUN = 4 * DG_WARP, RUNS = 8, SEGMENT = RUNS * RUN };
