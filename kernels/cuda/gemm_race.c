@@ -32,14 +32,13 @@ struct racer {
     bool runs;
 };
 
-/* shared: memory of b and the bias; rows: of a and two results, for `most` rows. list: for each
- * size, then for DG_GEMM_STABLE_ROWS, the indices in all[] of the library's algorithms, the best
- * first. */
+/* memory: of b, the bias, and for `most` rows a and two results. list: for each size, then for
+ * DG_GEMM_STABLE_ROWS, the indices in all[] of the library's algorithms, the best first. */
 struct race {
     struct dg_cuda *cu;
     cublasLtHandle_t lt;
     struct dg_gemm_call call;
-    unsigned char *shared, *rows, *host;
+    unsigned char *memory, *host;
     void *result[2];
     size_t row_bytes, most;
     struct racer all[LISTS * DG_GEMM_ASKED];
@@ -136,43 +135,31 @@ static size_t rounded(size_t bytes)
 }
 
 /* The race's memory comes directly from the driver, and returns there later: an engine needs none
- * of it. This part is needed for any number of rows. */
-static cudaError_t open_shared(struct race *r)
+ * of it. */
+static cudaError_t open_memory(struct race *r, size_t rows)
 {
     struct dg_gemm_call *c = &r->call;
-    const size_t b = rounded(c->N * c->b.ld * dg_cuda_type_bytes(c->b.type)), bias = c->N * 4;
-    void *memory = NULL;
-    r->row_bytes = c->c.ld * dg_cuda_type_bytes(c->c.type);
-    r->host = malloc(4 * EDGE * r->row_bytes);
-    cudaError_t rc = r->host ? cudaMalloc(&memory, b + bias) : cudaErrorMemoryAllocation;
-    if (rc)
-        return rc;
-    c->b.p = r->shared = memory;
-    if (c->bias)
-        c->bias = r->shared + b;
-    rc = cudaMemsetAsync(r->shared + b, 0, bias, r->cu->stream);
-    return rc ? rc : fill(r, c->b, c->N, c->K, true, 2);
-}
-
-/* Replaces the rows by this many. If there is no memory for them, there are none. */
-static cudaError_t open_rows(struct race *r, size_t rows)
-{
-    struct dg_gemm_call *c = &r->call;
-    const size_t a = rounded(rows * c->a.ld * dg_cuda_type_bytes(c->a.type)),
+    const size_t b = rounded(c->N * c->b.ld * dg_cuda_type_bytes(c->b.type)),
+                 bias = rounded(c->N * 4),
+                 a = rounded(rows * c->a.ld * dg_cuda_type_bytes(c->a.type)),
                  result = rounded(rows * r->row_bytes);
     void *memory = NULL;
-    cudaFree(r->rows);
-    r->rows = NULL;
-    r->most = 0;
-    cudaError_t rc = cudaMalloc(&memory, a + 2 * result);
+    cudaFree(r->memory);
+    cudaError_t rc = cudaMalloc(&memory, b + bias + a + 2 * result);
+    r->memory = memory;
+    cudaGetLastError(); /* clear it, or the next product would find it */
     if (rc)
         return rc;
-    c->a.p = r->rows = memory;
-    r->result[0] = r->rows + a;
-    r->result[1] = r->rows + a + result;
-    rc = fill(r, c->a, rows, c->K, false, 1);
-    r->most = rc ? 0 : rows;
-    return rc;
+    c->b.p = r->memory;
+    c->bias = c->bias ? r->memory + b : NULL;
+    c->a.p = r->memory + b + bias;
+    r->result[0] = r->memory + b + bias + a;
+    r->result[1] = r->memory + b + bias + a + result;
+    r->most = rows;
+    rc = cudaMemsetAsync(r->memory + b, 0, bias, r->cu->stream);
+    if (!rc)
+        rc = fill(r, c->b, c->N, c->K, true, 2);
+    return rc ? rc : fill(r, c->a, rows, c->K, false, 1);
 }
 
 /* The largest number of rows that is timed. */
@@ -346,9 +333,12 @@ static const struct racer *choose_class(struct race *r, const cublasLtMatmulAlgo
 
 static int run(struct race *r, cublasLtMatmulAlgo_t *algo, struct dg_error *err)
 {
-    cudaError_t rc = open_shared(r);
-    if (!rc)
-        rc = open_rows(r, SIGNED);
+    r->row_bytes = r->call.c.ld * dg_cuda_type_bytes(r->call.c.type);
+    r->host = malloc(4 * EDGE * r->row_bytes);
+    cudaError_t rc = r->host ? open_memory(r, rows_to_time(r)) : cudaErrorMemoryAllocation;
+    const bool untimed = rc != cudaSuccess;
+    if (r->host && untimed)
+        rc = open_memory(r, SIGNED);
     if (rc == cudaErrorMemoryAllocation)
         return dg_error_set(err, DG_ENOMEM,
             "no memory for choosing how to multiply by a matrix [%zu,%zu]: for a moment, this "
@@ -358,7 +348,7 @@ static int run(struct race *r, cublasLtMatmulAlgo_t *algo, struct dg_error *err)
         return dg_error_set(
             err, DG_EINTERNAL, "choosing how to multiply failed: %s", cudaGetErrorString(rc));
     const struct racer *first = choose_class(r, algo);
-    if (first && open_rows(r, rows_to_time(r)))
+    if (first && untimed)
         dg_log(DG_LOG_WARN,
             "gemm_untimed msg=\"no memory to time matrix products: they give the same bits, but may "
             "be slower\" device=%s n=%zu k=%zu",
@@ -385,8 +375,7 @@ int dg_gemm_race(struct dg_cuda *cu, cublasLtHandle_t lt, const struct dg_gemm_c
     if (has_rivals(r))
         rc = run(r, algo, err);
     cudaStreamSynchronize(cu->stream);
-    cudaFree(r->rows);
-    cudaFree(r->shared);
+    cudaFree(r->memory);
     cudaGetLastError(); /* clear any error: a failed timing changes nothing */
     free(r->host);
     free(r);
