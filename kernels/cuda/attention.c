@@ -124,7 +124,7 @@ static bool step_attention(
 static bool aligned(const struct dg_cuda *cu, struct dg_rows r)
 {
     const struct dg_k_rows k = dg_k_rows_of(r);
-    return k.type == cu->type && k.ld % 8 == 0 && (uintptr_t)k.p % 16 == 0;
+    return k.type == cu->type && dg_k_alignment(k) == 16;
 }
 
 /* Tensor cores take training's calls in 16 bits, over packed rows of heads whose size has a kernel

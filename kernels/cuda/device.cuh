@@ -183,8 +183,7 @@ template <typename T> struct alignas(4 * sizeof(T)) dg_four {
 /* True if every group of four elements of the rows is aligned to that. */
 static inline bool dg_in_fours(const struct dg_k_rows &rows)
 {
-    const size_t bytes = rows.type == DG_F32 ? 16 : 8;
-    return (uintptr_t)rows.p % bytes == 0 && rows.ld % 4 == 0;
+    return dg_k_alignment(rows) >= 4 * dg_cuda_type_bytes(rows.type);
 }
 
 /* Gets four elements of p, of which `left` exist, and `beyond` in place of the others; all four at

@@ -98,9 +98,8 @@ static struct key key_of(const struct dg_gemm_call *call, bool whole)
         .epilogue = (int)dg_gemm_epilogue(call),
         .add = call->add,
         .whole = whole,
-        .align = {dg_gemm_alignment(call->b), dg_gemm_alignment(call->a),
-            dg_gemm_alignment(call->c),
-            dg_gemm_alignment((struct dg_k_rows){(void *)bias, 0, call->c.type})}};
+        .align = {dg_k_alignment(call->b), dg_k_alignment(call->a), dg_k_alignment(call->c),
+            dg_k_alignment((struct dg_k_rows){(void *)bias, 0, call->c.type})}};
 }
 
 static void log_plan(struct dg_cuda_gemm_context *g, const struct plan *p)

@@ -24,12 +24,6 @@ cublasLtEpilogue_t dg_gemm_epilogue(const struct dg_gemm_call *call)
     return call->relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
 }
 
-uint32_t dg_gemm_alignment(struct dg_k_rows r)
-{
-    const uintptr_t bits = (uintptr_t)r.p | r.ld * dg_cuda_type_bytes(r.type) | 16;
-    return (uint32_t)(bits & (~bits + 1));
-}
-
 /* Fill in the shapes for this many rows: width and height of our b, a and c. */
 static void lay_out(const struct dg_gemm_call *call, size_t rows, struct problem *p)
 {
@@ -118,8 +112,8 @@ static cublasStatus_t wish_for(
     const struct dg_gemm_call *call, bool whole, cublasLtMatmulPreferenceOpaque_t *w)
 {
     const size_t workspace = DG_WORKSPACE;
-    const uint32_t a = dg_gemm_alignment(call->b), b = dg_gemm_alignment(call->a),
-                   c = dg_gemm_alignment(call->c);
+    const uint32_t a = dg_k_alignment(call->b), b = dg_k_alignment(call->a),
+                   c = dg_k_alignment(call->c);
     const uint32_t schemes = whole                    ? CUBLASLT_REDUCTION_SCHEME_NONE
                              : call->c.type == DG_F32 ? CUBLASLT_REDUCTION_SCHEME_MASK
                                                       : CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;

@@ -13,8 +13,6 @@ enum { DG_GEMM_ASKED = 16 };
 
 /* The product's last step: bias, ReLU, and training's mask or sums. */
 cublasLtEpilogue_t dg_gemm_epilogue(const struct dg_gemm_call *call);
-/* The largest power of two, at most 16, that address and row distance are multiples of. */
-uint32_t dg_gemm_alignment(struct dg_k_rows r);
 /* Multiply by this algorithm. Does not wait. */
 cublasStatus_t dg_gemm_run(struct dg_cuda *cu, cublasLtHandle_t lt, const struct dg_gemm_call *call,
     const cublasLtMatmulAlgo_t *algo);

@@ -122,11 +122,6 @@ static inline struct dg_cuda *dg_cuda_of(struct dg_backend *be)
     return (struct dg_cuda *)(void *)be;
 }
 
-static inline size_t dg_cuda_type_bytes(enum dg_type type)
-{
-    return type == DG_F32 ? 4 : type == DG_S8 ? 1 : 2;
-}
-
 /* Rows as kernels take them. */
 static inline struct dg_k_rows dg_k_rows_of(struct dg_rows r)
 {

@@ -31,6 +31,19 @@ struct dg_k_rows {
     enum dg_type type;
 };
 
+/* Nothing on a device is DG_S8. */
+static inline size_t dg_cuda_type_bytes(enum dg_type type)
+{
+    return type == DG_F32 ? 4 : 2;
+}
+
+/* The largest power of two, at most 16, that address and row distance are multiples of. */
+static inline uint32_t dg_k_alignment(struct dg_k_rows r)
+{
+    const uintptr_t bits = (uintptr_t)r.p | r.ld * dg_cuda_type_bytes(r.type) | 16;
+    return (uint32_t)(bits & (~bits + 1));
+}
+
 /* Element e of row m is kept when hash(row_key[m] ^ site, e) >> 8 >= floor, and scaled; row_key[M]
  * NULL: no dropout. */
 struct dg_k_drop {

@@ -119,9 +119,7 @@ static __global__ void __launch_bounds__(THREADS) loss_rows(struct dg_k_loss k)
 
 extern "C" void dg_launch_loss(struct dg_cuda *cu, const struct dg_k_loss *k)
 {
-    const bool fits = (uintptr_t)k->logits.p % 16 == 0 &&
-                      k->logits.ld * (k->logits.type == DG_F32 ? 4 : 2) % 16 == 0;
-    if (!fits)
+    if (dg_k_alignment(k->logits) < 16)
         dg_cuda_ok(cu, cudaErrorInvalidValue, "a loss of rows that are not aligned to 16 bytes");
     else
         DG_TYPED(k->logits.type, DG_LAUNCH(cu, loss_rows<T>, (unsigned)k->M, THREADS, 0, *k));
