@@ -2,14 +2,7 @@
  * each, and memory freed while the other device works give the same results as one device. The
  * emulation gives each device memory that only it can touch, which is tested, too. "auto" chooses
  * among devices of which some cannot be used. Skipped where there are fewer than two devices. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/ops/ops.h"
 
 #include "kernels/device.h"
 
@@ -45,23 +38,13 @@ struct part {
 
 static void part_open(struct part *p, size_t device)
 {
-    *p = (struct part){0};
-    float w[N * K], x[M * K];
-    const struct dg_stored stored = {DG_F32, DG_LAYOUT_ROWS, w, NULL};
-    const struct dg_weight_spec spec = {
-        "w", DG_USE_MATRIX, N, K, false, &stored, 1, .in_place = NULL};
+    float *w = ops_floats(N * K, 1), *x = ops_floats(M * K, 2);
     struct dg_error err = {0};
-    for (int i = 0; i < N * K; i++)
-        w[i] = (float)(i * 37 % 101) / 50 - 1;
-    for (int i = 0; i < M * K; i++)
-        x[i] = (float)(i * 53 % 97) / 48 - 1;
     assert_int_equal(dg_device_open(&devices.list[device], &p->be, &err), 0);
-    assert_int_equal(p->be->ops->weight_new(p->be, &spec, &p->w, &err), 0);
-    p->x.ld = K;
-    p->y.ld = N;
-    assert_int_equal(p->be->ops->buf_new(p->be, M * K, &p->x.buf, &err), 0);
-    assert_int_equal(p->be->ops->buf_new(p->be, M * N, &p->y.buf, &err), 0);
-    p->be->ops->write(p->be, x, p->x, M, K);
+    p->w = ops_weight(p->be, DG_USE_MATRIX, N, K, w, false);
+    p->x = ops_rows(p->be, x, M, K, 0, K);
+    p->y = ops_rows(p->be, NULL, M, N, 0, N);
+    free(w), free(x);
 }
 
 static void part_close(struct part *p)
@@ -74,9 +57,8 @@ static void part_close(struct part *p)
 
 static void part_turn(struct part *p)
 {
-    struct dg_rows spare = {.ld = N};
+    const struct dg_rows spare = ops_rows(p->be, NULL, M, N, 0, N);
     struct dg_error err = {0};
-    assert_int_equal(p->be->ops->buf_new(p->be, M * N, &spare.buf, &err), 0);
     p->be->ops->linear(p->be, &(struct dg_linear){.w = p->w}, p->x, spare, M);
     p->be->ops->linear(p->be, &(struct dg_linear){.w = p->w}, p->x, p->y, M);
     p->be->ops->read(p->be, p->y, M, N, p->out);

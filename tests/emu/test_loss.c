@@ -1,19 +1,10 @@
 /* The loss on a device in every precision, against sums in double: short and long rows, with and
  * without gaps between them, and logits that grow along the row; the gradient overwrites the
  * logits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/ops/ops.h"
 
 #include "kernels/train.h"
 #include "tests/emu/cuda.h"
-
-#include <math.h>
 
 enum { M = 3 };
 
