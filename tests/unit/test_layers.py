@@ -45,7 +45,7 @@ FOREIGN = {
     r"gumbo\.h": r"text/format/html/tree\.h",
     r"md4c\.h": r"text/format/markdown\.c",
     r"zip\.h": r"convert/.*|documents/package\.c",
-    r"yaml\.h": r"convert/.*|documents/strings/yaml\.c|server/api/page/document\.c",
+    r"yaml\.h": r"convert/.*|documents/strings/yaml\.c|server/api/page/node\.c",
     r"xxhash\.h": r"(weights|trainer)/.*",
     r"nettle/sha[12]\.h": r"weights/version\.c|store/.*|trainer/data/hash\.c|convert/pull/digest\.h",
     r"curl/.*": r"convert/pull/download\.c",

@@ -1,4 +1,4 @@
-#include "server/api/page/document.h"
+#include "server/api/page/html.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "server/api/page/document.h"
+#include "server/api/page/node.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * OpenAPI 3.0 documents hold; unknown parts are left out. usage: openapi-page IN.yaml OUT.html
  * OUT.json */
 #include "base/buffer.h"
-#include "server/api/page/document.h"
+#include "server/api/page/html.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 static const char *const methods[] = {"get", "post", "put", "patch", "delete"};
 
 static void write_parameters(
-    const struct dg_doc *d, const struct dg_node *list, struct dg_buffer *b)
+    const struct dg_node *root, const struct dg_node *list, struct dg_buffer *b)
 {
     if (dg_node_length(list) == 0)
         return;
     dg_buffer_adds(b, "<h3>Headers and parameters</h3>\n<table>\n");
     for (size_t i = 0; i < dg_node_length(list); i++) {
-        const struct dg_node *p = dg_node_resolve(d, dg_node_at(list, i));
+        const struct dg_node *p = dg_node_resolve(root, dg_node_at(list, i));
         dg_buffer_adds(b, "<tr><td><code>");
         dg_page_text(dg_node_text(dg_node_get(p, "name")), b);
         dg_buffer_adds(b, "</code></td><td>");
@@ -48,11 +48,12 @@ static void write_content(const struct dg_node *content, struct dg_buffer *b)
     }
 }
 
-static void write_responses(const struct dg_doc *d, const struct dg_node *all, struct dg_buffer *b)
+static void write_responses(
+    const struct dg_node *root, const struct dg_node *all, struct dg_buffer *b)
 {
     dg_buffer_adds(b, "<h3>Answers</h3>\n<table>\n");
     for (size_t i = 0; i < dg_node_length(all); i++) {
-        const struct dg_node *r = dg_node_resolve(d, dg_node_at(all, i));
+        const struct dg_node *r = dg_node_resolve(root, dg_node_at(all, i));
         dg_buffer_adds(b, "<tr><td><code>");
         dg_page_text(dg_node_key(all, i), b);
         dg_buffer_adds(b, "</code></td><td>");
@@ -64,7 +65,7 @@ static void write_responses(const struct dg_doc *d, const struct dg_node *all, s
     dg_buffer_adds(b, "</table>\n");
 }
 
-static void write_operation(const struct dg_doc *d, const char *method, const char *path,
+static void write_operation(const struct dg_node *root, const char *method, const char *path,
     const struct dg_node *o, struct dg_buffer *b)
 {
     dg_buffer_addf(b, "<section id=\"%s\">\n<h2 class=\"%s\"><code>",
@@ -76,27 +77,27 @@ static void write_operation(const struct dg_doc *d, const char *method, const ch
     dg_page_text(dg_node_text(dg_node_get(o, "summary")), b);
     dg_buffer_adds(b, "</strong></p>\n");
     dg_page_prose(dg_node_text(dg_node_get(o, "description")), b);
-    dg_page_try(d, method, path, o, b);
-    write_parameters(d, dg_node_get(o, "parameters"), b);
-    const struct dg_node *body = dg_node_resolve(d, dg_node_get(o, "requestBody"));
+    dg_page_try(root, method, path, o, b);
+    write_parameters(root, dg_node_get(o, "parameters"), b);
+    const struct dg_node *body = dg_node_resolve(root, dg_node_get(o, "requestBody"));
     if (body) {
         dg_buffer_adds(b, "<h3>Request</h3>\n");
         write_content(dg_node_get(body, "content"), b);
     }
-    write_responses(d, dg_node_get(o, "responses"), b);
+    write_responses(root, dg_node_get(o, "responses"), b);
     dg_buffer_adds(b, "</section>\n");
 }
 
-static void each_operation(const struct dg_doc *d, bool contents, struct dg_buffer *b)
+static void each_operation(const struct dg_node *root, bool contents, struct dg_buffer *b)
 {
-    const struct dg_node *paths = dg_node_get(dg_doc_root(d), "paths");
+    const struct dg_node *paths = dg_node_get(root, "paths");
     for (size_t i = 0; i < dg_node_length(paths); i++) {
         for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
             const struct dg_node *o = dg_node_get(dg_node_at(paths, i), methods[m]);
             if (!o)
                 continue;
             if (!contents) {
-                write_operation(d, methods[m], dg_node_key(paths, i), o, b);
+                write_operation(root, methods[m], dg_node_key(paths, i), o, b);
                 continue;
             }
             dg_buffer_addf(
@@ -111,9 +112,9 @@ static void each_operation(const struct dg_doc *d, bool contents, struct dg_buff
     }
 }
 
-static void write_schemas(const struct dg_doc *d, struct dg_buffer *b)
+static void write_schemas(const struct dg_node *root, struct dg_buffer *b)
 {
-    const struct dg_node *all = dg_node_get(dg_node_get(dg_doc_root(d), "components"), "schemas");
+    const struct dg_node *all = dg_node_get(dg_node_get(root, "components"), "schemas");
     dg_buffer_adds(b, "<section><h2>Objects</h2>\n");
     for (size_t i = 0; i < dg_node_length(all); i++) {
         const struct dg_node *s = dg_node_at(all, i);
@@ -125,9 +126,9 @@ static void write_schemas(const struct dg_doc *d, struct dg_buffer *b)
     dg_buffer_adds(b, "</section>\n");
 }
 
-static void write_page(const struct dg_doc *d, struct dg_buffer *b)
+static void write_page(const struct dg_node *root, struct dg_buffer *b)
 {
-    const struct dg_node *info = dg_node_get(dg_doc_root(d), "info");
+    const struct dg_node *info = dg_node_get(root, "info");
     dg_buffer_adds(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                       "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
     dg_page_text(dg_node_text(dg_node_get(info, "title")), b);
@@ -145,10 +146,10 @@ static void write_page(const struct dg_doc *d, struct dg_buffer *b)
         "the server asks for one; kept in this tab alone</label>\n"
         "<input id=\"key\" type=\"password\" autocomplete=\"off\"></div>\n"
         "</header>\n<nav aria-label=\"Operations\"><ul>\n");
-    each_operation(d, true, b);
+    each_operation(root, true, b);
     dg_buffer_adds(b, "</ul></nav>\n<main>\n");
-    each_operation(d, false, b);
-    write_schemas(d, b);
+    each_operation(root, false, b);
+    write_schemas(root, b);
     dg_buffer_adds(b, "</main>\n</body>\n</html>\n");
 }
 
@@ -165,7 +166,7 @@ static bool write_file(const char *path, const struct dg_buffer *b, struct dg_er
 
 int main(int argc, char *argv[])
 {
-    struct dg_doc *d = NULL;
+    struct dg_node *root = NULL;
     struct dg_buffer page, json;
     struct dg_error err = {0};
     if (argc != 4) {
@@ -174,17 +175,17 @@ int main(int argc, char *argv[])
     }
     dg_buffer_init(&page);
     dg_buffer_init(&json);
-    bool good = dg_doc_open(argv[1], &d, &err) == DG_OK;
+    bool good = dg_node_read(argv[1], &root, &err) == DG_OK;
     if (good) {
-        write_page(d, &page);
-        struct dg_json *root = dg_node_json(dg_doc_root(d));
-        dg_json_write(root, 0, &json);
-        dg_json_free(root);
+        write_page(root, &page);
+        struct dg_json *whole = dg_node_json(root);
+        dg_json_write(whole, 0, &json);
+        dg_json_free(whole);
         good = write_file(argv[2], &page, &err) && write_file(argv[3], &json, &err);
     }
     if (!good)
         fprintf(stderr, "openapi-page: %s\n", err.message);
-    dg_doc_close(d);
+    dg_node_free(root);
     dg_buffer_deinit(&page);
     dg_buffer_deinit(&json);
     return good ? 0 : 1;

@@ -1,4 +1,4 @@
-#include "server/api/page/document.h"
+#include "server/api/page/html.h"
 
 #include <string.h>
 
@@ -53,11 +53,11 @@ static bool is_key(const char *name)
 
 /* Writes a field for each {name} of the path and for each query parameter; next to a body, only for
  * parameters with an example, because the body says the others. */
-static void write_parameters(const struct dg_doc *d, const char *id, const struct dg_node *list,
+static void write_parameters(const struct dg_node *root, const char *id, const struct dg_node *list,
     bool body, struct dg_buffer *b)
 {
     for (size_t i = 0; i < dg_node_length(list); i++) {
-        const struct dg_node *p = dg_node_resolve(d, dg_node_at(list, i));
+        const struct dg_node *p = dg_node_resolve(root, dg_node_at(list, i));
         const char *name = dg_node_text(dg_node_get(p, "name"));
         const char *place = dg_node_text(dg_node_get(p, "in"));
         const bool said = body && !dg_node_get(p, "example");
@@ -78,12 +78,12 @@ static bool has(const struct dg_node *list, const char *word)
 
 /* Writes the fields of a multipart body. */
 static void write_parts(
-    const struct dg_doc *d, const char *id, const struct dg_node *body, struct dg_buffer *b)
+    const struct dg_node *root, const char *id, const struct dg_node *body, struct dg_buffer *b)
 {
     static const char *const attributes[2][2] = {{"data-part", "data-part required"},
         {"type=\"file\" data-part", "type=\"file\" data-part required"}};
     const struct dg_node *parts = dg_node_get(dg_node_get(body, "content"), "multipart/form-data");
-    const struct dg_node *schema = dg_node_resolve(d, dg_node_get(parts, "schema"));
+    const struct dg_node *schema = dg_node_resolve(root, dg_node_get(parts, "schema"));
     const struct dg_node *fields = dg_node_get(schema, "properties");
     for (size_t i = 0; i < dg_node_length(fields); i++) {
         const char *name = dg_node_key(fields, i);
@@ -95,7 +95,7 @@ static void write_parts(
     }
 }
 
-void dg_page_try(const struct dg_doc *d, const char *method, const char *path,
+void dg_page_try(const struct dg_node *root, const char *method, const char *path,
     const struct dg_node *operation, struct dg_buffer *b)
 {
     const char *id = dg_node_text(dg_node_get(operation, "operationId"));
@@ -106,10 +106,10 @@ void dg_page_try(const struct dg_doc *d, const char *method, const char *path,
     dg_buffer_adds(b, "\" data-path=\"");
     dg_page_text(path + (path[0] == '/'), b);
     dg_buffer_adds(b, "\">\n");
-    const struct dg_node *body = dg_node_resolve(d, dg_node_get(operation, "requestBody"));
-    write_parameters(d, id, dg_node_get(operation, "parameters"), body != NULL, b);
+    const struct dg_node *body = dg_node_resolve(root, dg_node_get(operation, "requestBody"));
+    write_parameters(root, id, dg_node_get(operation, "parameters"), body != NULL, b);
     write_body(id, body, b);
-    write_parts(d, id, body, b);
+    write_parts(root, id, body, b);
     dg_buffer_adds(b, "<button>Send</button>\n<p role=\"status\"></p>\n"
                       "<pre class=\"answer\" tabindex=\"0\" aria-label=\"Answer\" hidden></pre>\n"
                       "</form></details>\n");

@@ -1,4 +1,4 @@
-#include "server/api/page/document.h"
+#include "server/api/page/node.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,17 +7,13 @@
 
 #define MAX_DEPTH 64
 
-struct dg_doc {
-    struct dg_node *root;
-};
-
-static void node_free(struct dg_node *n)
+void dg_node_free(struct dg_node *n)
 {
     if (!n)
         return;
     for (size_t i = 0; i < n->n; i++) {
-        node_free(n->keys ? n->keys[i] : NULL);
-        node_free(n->values ? n->values[i] : NULL);
+        dg_node_free(n->keys ? n->keys[i] : NULL);
+        dg_node_free(n->values ? n->values[i] : NULL);
     }
     free(n->keys);
     free(n->values);
@@ -73,50 +69,32 @@ static struct dg_node *copy(yaml_document_t *y, int index, unsigned depth)
     }
     if (good)
         return n;
-    node_free(n);
+    dg_node_free(n);
     return NULL;
 }
 
-int dg_doc_open(const char *path, struct dg_doc **out, struct dg_error *err)
+int dg_node_read(const char *path, struct dg_node **root, struct dg_error *err)
 {
     yaml_parser_t parser;
     yaml_document_t y;
-    struct dg_doc *d = calloc(1, sizeof *d);
     FILE *f = fopen(path, "rb");
-    if (!d || !f || !yaml_parser_initialize(&parser)) {
-        free(d);
+    *root = NULL;
+    if (!f || !yaml_parser_initialize(&parser)) {
         if (f)
             fclose(f);
         return dg_error_set(err, DG_EIO, "cannot read %s", path);
     }
     yaml_parser_set_input_file(&parser, f);
-    bool loaded = yaml_parser_load(&parser, &y) != 0;
-    if (loaded) {
-        yaml_node_t *root = yaml_document_get_root_node(&y);
-        d->root = root ? copy(&y, 1, 0) : NULL; /* the root is node 1 */
+    if (yaml_parser_load(&parser, &y)) {
+        *root = copy(&y, 1, 0); /* the root is node 1 */
         yaml_document_delete(&y);
     }
     size_t line = parser.problem_mark.line + 1;
     yaml_parser_delete(&parser);
     fclose(f);
-    if (!d->root) {
-        free(d);
+    if (!*root)
         return dg_error_set(err, DG_EFORMAT, "%s is no YAML document, line %zu", path, line);
-    }
-    *out = d;
     return DG_OK;
-}
-
-void dg_doc_close(struct dg_doc *d)
-{
-    if (d)
-        node_free(d->root);
-    free(d);
-}
-
-const struct dg_node *dg_doc_root(const struct dg_doc *d)
-{
-    return d->root;
 }
 
 const struct dg_node *dg_node_get(const struct dg_node *m, const char *key)
@@ -147,12 +125,12 @@ const char *dg_node_text(const struct dg_node *n)
     return n && n->text ? n->text : "";
 }
 
-const struct dg_node *dg_node_resolve(const struct dg_doc *d, const struct dg_node *n)
+const struct dg_node *dg_node_resolve(const struct dg_node *root, const struct dg_node *n)
 {
     const char *ref = dg_node_text(dg_node_get(n, "$ref"));
     if (strncmp(ref, "#/", 2) != 0)
         return n;
-    const struct dg_node *at = d->root;
+    const struct dg_node *at = root;
     for (const char *p = ref + 2; *p && at;) {
         char name[128];
         size_t len = strcspn(p, "/");
