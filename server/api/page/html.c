@@ -1,7 +1,6 @@
 #include "server/api/page/html.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void add_escaped(const char *s, size_t n, struct dg_buffer *b)
@@ -79,53 +78,17 @@ void dg_page_prose(const char *s, struct dg_buffer *b)
     dg_buffer_adds(b, closing[at]);
 }
 
-/* Is a plain scalar a JSON value as it is? */
-static bool is_value(const char *s)
+void dg_page_json(const struct dg_node *n, struct dg_buffer *b)
 {
-    char *end;
-    if (strcmp(s, "true") == 0 || strcmp(s, "false") == 0 || strcmp(s, "null") == 0)
-        return true;
-    strtod(s, &end);
-    return end != s && *end == '\0' && (isdigit((unsigned char)s[0]) || s[0] == '-');
-}
-
-static void add_string(const char *s, struct dg_buffer *b)
-{
-    dg_buffer_adds(b, "&quot;");
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\')
-            dg_buffer_adds(b, "\\");
-        if (*s == '\n')
-            dg_buffer_adds(b, "\\n");
-        else if (*s == '\t')
-            dg_buffer_adds(b, "\\t");
-        else
-            add_escaped(s, 1, b);
-    }
-    dg_buffer_adds(b, "&quot;");
-}
-
-void dg_page_json(const struct dg_node *n, unsigned indent, struct dg_buffer *b)
-{
-    if (n->text) {
-        if (n->plain && is_value(n->text))
-            dg_buffer_adds(b, n->text);
-        else
-            add_string(n->text, b);
-        return;
-    }
-    dg_buffer_adds(b, n->mapping ? "{" : "[");
-    for (size_t i = 0; i < n->n; i++) {
-        dg_buffer_addf(b, "%s\n%*s", i > 0 ? "," : "", (int)(2 * indent + 2), "");
-        if (n->mapping) {
-            add_string(n->keys[i]->text, b);
-            dg_buffer_adds(b, ": ");
-        }
-        dg_page_json(n->values[i], indent + 1, b);
-    }
-    if (n->n > 0)
-        dg_buffer_addf(b, "\n%*s", (int)(2 * indent), "");
-    dg_buffer_adds(b, n->mapping ? "}" : "]");
+    struct dg_buffer text;
+    struct dg_json *example = dg_node_json(n);
+    dg_buffer_init(&text);
+    if (dg_json_write(example, 2, &text) == 0)
+        dg_page_text(text.data, b);
+    else
+        b->failed = true;
+    dg_buffer_deinit(&text);
+    dg_json_free(example);
 }
 
 static void add_limits(const struct dg_node *s, struct dg_buffer *b)

@@ -9,7 +9,7 @@
 void dg_page_text(const char *s, struct dg_buffer *b);  /* escaped */
 void dg_page_upper(const char *s, struct dg_buffer *b); /* escaped */
 void dg_page_prose(const char *s, struct dg_buffer *b); /* Markdown's `code`, paragraphs, lists */
-void dg_page_json(const struct dg_node *n, unsigned indent, struct dg_buffer *b); /* an example */
+void dg_page_json(const struct dg_node *n, struct dg_buffer *b); /* an example, indented */
 /* A form that sends the operation; web/docs.js shows the form and sends it. */
 void dg_page_try(const struct dg_node *root, const char *method, const char *path,
     const struct dg_node *operation, struct dg_buffer *b);

@@ -43,7 +43,7 @@ static void write_content(const struct dg_node *content, struct dg_buffer *b)
         if (!example)
             continue;
         dg_buffer_adds(b, "<pre>");
-        dg_page_json(example, 0, b);
+        dg_page_json(example, b);
         dg_buffer_adds(b, "</pre>\n");
     }
 }

@@ -14,7 +14,7 @@ static void write_body(const char *id, const struct dg_node *body, struct dg_buf
         "name=\"body\" rows=\"%d\" spellcheck=\"false\">",
         id, id, example ? 8 : 2);
     if (example)
-        dg_page_json(example, 0, b);
+        dg_page_json(example, b);
     else
         dg_buffer_adds(b, "{}");
     dg_buffer_adds(b, "</textarea>\n");
