@@ -21,6 +21,13 @@ void dg_page_text(const char *s, struct dg_buffer *b)
     add_escaped(s, strlen(s), b);
 }
 
+void dg_page_code(const char *s, struct dg_buffer *b)
+{
+    dg_buffer_adds(b, "<code>");
+    dg_page_text(s, b);
+    dg_buffer_adds(b, "</code>");
+}
+
 void dg_page_upper(const char *s, struct dg_buffer *b)
 {
     for (; *s; s++) {
@@ -100,37 +107,36 @@ static void add_limits(const struct dg_node *s, struct dg_buffer *b)
         const struct dg_node *v = dg_node_get(s, names[i][0]);
         if (!v || !v->text)
             continue;
-        dg_buffer_addf(b, ", %s<code>", names[i][1]);
-        dg_page_text(v->text, b);
-        dg_buffer_adds(b, "</code>");
+        dg_buffer_addf(b, ", %s", names[i][1]);
+        dg_page_code(v->text, b);
     }
 }
 
-static void add_choices(const struct dg_node *list, bool types, struct dg_buffer *b)
+static void add_value(const struct dg_node *scalar, struct dg_buffer *b)
+{
+    dg_page_code(dg_node_text(scalar), b);
+}
+
+static void add_choices(const struct dg_node *list,
+    void (*add)(const struct dg_node *choice, struct dg_buffer *b), struct dg_buffer *b)
 {
     for (size_t i = 0; i < dg_node_length(list); i++) {
         dg_buffer_adds(b, i > 0 ? " or " : "");
-        if (types) {
-            dg_page_type(dg_node_at(list, i), b);
-            continue;
-        }
-        dg_buffer_adds(b, "<code>");
-        dg_page_text(dg_node_text(dg_node_at(list, i)), b);
-        dg_buffer_adds(b, "</code>");
+        add(dg_node_at(list, i), b);
     }
 }
 
 void dg_page_type(const struct dg_node *s, struct dg_buffer *b)
 {
-    const char *ref = strrchr(dg_node_text(dg_node_get(s, "$ref")), '/');
-    const char *type = dg_node_text(dg_node_get(s, "type"));
+    const char *ref = strrchr(dg_node_text_of(s, "$ref"), '/');
+    const char *type = dg_node_text_of(s, "type");
     const struct dg_node *one = dg_node_get(s, "oneOf"), *all = dg_node_get(s, "allOf");
     if (ref) {
         dg_buffer_addf(b, "<a href=\"#schema-%s\">%s</a>", ref + 1, ref + 1);
     } else if (one || all || dg_node_get(s, "anyOf")) {
-        add_choices(one ? one : all ? all : dg_node_get(s, "anyOf"), true, b);
+        add_choices(one ? one : all ? all : dg_node_get(s, "anyOf"), dg_page_type, b);
     } else if (dg_node_get(s, "enum")) {
-        add_choices(dg_node_get(s, "enum"), false, b);
+        add_choices(dg_node_get(s, "enum"), add_value, b);
     } else if (strcmp(type, "array") == 0) {
         dg_buffer_adds(b, "array of ");
         dg_page_type(dg_node_get(s, "items"), b);
@@ -138,15 +144,6 @@ void dg_page_type(const struct dg_node *s, struct dg_buffer *b)
         dg_page_text(type, b);
     }
     add_limits(s, b);
-}
-
-static bool is_required(const struct dg_node *s, const char *key)
-{
-    const struct dg_node *list = dg_node_get(s, "required");
-    for (size_t i = 0; i < dg_node_length(list); i++)
-        if (strcmp(dg_node_text(dg_node_at(list, i)), key) == 0)
-            return true;
-    return false;
 }
 
 void dg_page_schema(const struct dg_node *s, struct dg_buffer *b)
@@ -166,13 +163,13 @@ void dg_page_schema(const struct dg_node *s, struct dg_buffer *b)
     dg_buffer_adds(b, "<table>\n");
     for (size_t i = 0; i < dg_node_length(p); i++) {
         const struct dg_node *v = dg_node_at(p, i);
-        dg_buffer_adds(b, "<tr><td><code>");
-        dg_page_text(dg_node_key(p, i), b);
-        dg_buffer_adds(b, "</code></td><td>");
-        dg_page_type(v, b);
-        dg_buffer_adds(b, is_required(s, dg_node_key(p, i)) ? ", always" : "");
+        dg_buffer_adds(b, "<tr><td>");
+        dg_page_code(dg_node_key(p, i), b);
         dg_buffer_adds(b, "</td><td>");
-        dg_page_prose(dg_node_text(dg_node_get(v, "description")), b);
+        dg_page_type(v, b);
+        dg_buffer_adds(b, dg_node_requires(s, dg_node_key(p, i)) ? ", always" : "");
+        dg_buffer_adds(b, "</td><td>");
+        dg_page_prose(dg_node_text_of(v, "description"), b);
         if (dg_node_get(v, "properties") || dg_node_get(dg_node_get(v, "items"), "properties"))
             dg_page_schema(v, b);
         dg_buffer_adds(b, "</td></tr>\n");

@@ -7,6 +7,7 @@
 #include "server/api/page/node.h"
 
 void dg_page_text(const char *s, struct dg_buffer *b);  /* escaped */
+void dg_page_code(const char *s, struct dg_buffer *b);  /* escaped, as code */
 void dg_page_upper(const char *s, struct dg_buffer *b); /* escaped */
 void dg_page_prose(const char *s, struct dg_buffer *b); /* Markdown's `code`, paragraphs, lists */
 void dg_page_json(const struct dg_node *n, struct dg_buffer *b); /* an example, indented */

@@ -18,12 +18,12 @@ static void write_parameters(
     dg_buffer_adds(b, "<h3>Headers and parameters</h3>\n<table>\n");
     for (size_t i = 0; i < dg_node_length(list); i++) {
         const struct dg_node *p = dg_node_resolve(root, dg_node_at(list, i));
-        dg_buffer_adds(b, "<tr><td><code>");
-        dg_page_text(dg_node_text(dg_node_get(p, "name")), b);
-        dg_buffer_adds(b, "</code></td><td>");
+        dg_buffer_adds(b, "<tr><td>");
+        dg_page_code(dg_node_text_of(p, "name"), b);
+        dg_buffer_adds(b, "</td><td>");
         dg_page_type(dg_node_get(p, "schema"), b);
         dg_buffer_adds(b, "</td><td>");
-        dg_page_prose(dg_node_text(dg_node_get(p, "description")), b);
+        dg_page_prose(dg_node_text_of(p, "description"), b);
         dg_buffer_adds(b, "</td></tr>\n");
     }
     dg_buffer_adds(b, "</table>\n");
@@ -34,12 +34,12 @@ static void write_content(const struct dg_node *content, struct dg_buffer *b)
 {
     for (size_t i = 0; i < dg_node_length(content); i++) {
         const struct dg_node *c = dg_node_at(content, i), *example = dg_node_get(c, "example");
-        dg_buffer_adds(b, "<p><code>");
-        dg_page_text(dg_node_key(content, i), b);
-        dg_buffer_adds(b, "</code>: ");
+        dg_buffer_adds(b, "<p>");
+        dg_page_code(dg_node_key(content, i), b);
+        dg_buffer_adds(b, ": ");
         dg_page_type(dg_node_get(c, "schema"), b);
         dg_buffer_adds(b, "</p>\n");
-        dg_page_prose(dg_node_text(dg_node_get(dg_node_get(c, "schema"), "description")), b);
+        dg_page_prose(dg_node_text_of(dg_node_get(c, "schema"), "description"), b);
         if (!example)
             continue;
         dg_buffer_adds(b, "<pre>");
@@ -54,10 +54,10 @@ static void write_responses(
     dg_buffer_adds(b, "<h3>Answers</h3>\n<table>\n");
     for (size_t i = 0; i < dg_node_length(all); i++) {
         const struct dg_node *r = dg_node_resolve(root, dg_node_at(all, i));
-        dg_buffer_adds(b, "<tr><td><code>");
-        dg_page_text(dg_node_key(all, i), b);
-        dg_buffer_adds(b, "</code></td><td>");
-        dg_page_prose(dg_node_text(dg_node_get(r, "description")), b);
+        dg_buffer_adds(b, "<tr><td>");
+        dg_page_code(dg_node_key(all, i), b);
+        dg_buffer_adds(b, "</td><td>");
+        dg_page_prose(dg_node_text_of(r, "description"), b);
         if (strcmp(dg_node_key(all, i), "200") == 0)
             write_content(dg_node_get(r, "content"), b);
         dg_buffer_adds(b, "</td></tr>\n");
@@ -65,18 +65,37 @@ static void write_responses(
     dg_buffer_adds(b, "</table>\n");
 }
 
-static void write_operation(const struct dg_node *root, const char *method, const char *path,
-    const struct dg_node *o, struct dg_buffer *b)
+/* Writes "GET /v1/models" as code. */
+static void write_route(const char *method, const char *path, struct dg_buffer *b)
 {
-    dg_buffer_addf(b, "<section id=\"%s\">\n<h2 class=\"%s\"><code>",
-        dg_node_text(dg_node_get(o, "operationId")), method);
+    dg_buffer_adds(b, "<code>");
     dg_page_upper(method, b);
     dg_buffer_adds(b, " ");
     dg_page_text(path, b);
-    dg_buffer_adds(b, "</code></h2>\n<p><strong>");
-    dg_page_text(dg_node_text(dg_node_get(o, "summary")), b);
+    dg_buffer_adds(b, "</code>");
+}
+
+static void write_link(const struct dg_node *root, const char *method, const char *path,
+    const struct dg_node *o, struct dg_buffer *b)
+{
+    (void)root;
+    dg_buffer_addf(b, "<li><a href=\"#%s\">", dg_node_text_of(o, "operationId"));
+    write_route(method, path, b);
+    dg_buffer_adds(b, "</a> ");
+    dg_page_text(dg_node_text_of(o, "summary"), b);
+    dg_buffer_adds(b, "</li>\n");
+}
+
+static void write_operation(const struct dg_node *root, const char *method, const char *path,
+    const struct dg_node *o, struct dg_buffer *b)
+{
+    dg_buffer_addf(
+        b, "<section id=\"%s\">\n<h2 class=\"%s\">", dg_node_text_of(o, "operationId"), method);
+    write_route(method, path, b);
+    dg_buffer_adds(b, "</h2>\n<p><strong>");
+    dg_page_text(dg_node_text_of(o, "summary"), b);
     dg_buffer_adds(b, "</strong></p>\n");
-    dg_page_prose(dg_node_text(dg_node_get(o, "description")), b);
+    dg_page_prose(dg_node_text_of(o, "description"), b);
     dg_page_try(root, method, path, o, b);
     write_parameters(root, dg_node_get(o, "parameters"), b);
     const struct dg_node *body = dg_node_resolve(root, dg_node_get(o, "requestBody"));
@@ -88,28 +107,18 @@ static void write_operation(const struct dg_node *root, const char *method, cons
     dg_buffer_adds(b, "</section>\n");
 }
 
-static void each_operation(const struct dg_node *root, bool contents, struct dg_buffer *b)
+typedef void write_fn(const struct dg_node *root, const char *method, const char *path,
+    const struct dg_node *operation, struct dg_buffer *b);
+
+static void each_operation(const struct dg_node *root, write_fn *write, struct dg_buffer *b)
 {
     const struct dg_node *paths = dg_node_get(root, "paths");
-    for (size_t i = 0; i < dg_node_length(paths); i++) {
+    for (size_t i = 0; i < dg_node_length(paths); i++)
         for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
             const struct dg_node *o = dg_node_get(dg_node_at(paths, i), methods[m]);
-            if (!o)
-                continue;
-            if (!contents) {
-                write_operation(root, methods[m], dg_node_key(paths, i), o, b);
-                continue;
-            }
-            dg_buffer_addf(
-                b, "<li><a href=\"#%s\"><code>", dg_node_text(dg_node_get(o, "operationId")));
-            dg_page_upper(methods[m], b);
-            dg_buffer_adds(b, " ");
-            dg_page_text(dg_node_key(paths, i), b);
-            dg_buffer_adds(b, "</code></a> ");
-            dg_page_text(dg_node_text(dg_node_get(o, "summary")), b);
-            dg_buffer_adds(b, "</li>\n");
+            if (o)
+                write(root, methods[m], dg_node_key(paths, i), o, b);
         }
-    }
 }
 
 static void write_schemas(const struct dg_node *root, struct dg_buffer *b)
@@ -120,7 +129,7 @@ static void write_schemas(const struct dg_node *root, struct dg_buffer *b)
         const struct dg_node *s = dg_node_at(all, i);
         dg_buffer_addf(
             b, "<h3 id=\"schema-%s\">%s</h3>\n", dg_node_key(all, i), dg_node_key(all, i));
-        dg_page_prose(dg_node_text(dg_node_get(s, "description")), b);
+        dg_page_prose(dg_node_text_of(s, "description"), b);
         dg_page_schema(s, b);
     }
     dg_buffer_adds(b, "</section>\n");
@@ -131,24 +140,24 @@ static void write_page(const struct dg_node *root, struct dg_buffer *b)
     const struct dg_node *info = dg_node_get(root, "info");
     dg_buffer_adds(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                       "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
-    dg_page_text(dg_node_text(dg_node_get(info, "title")), b);
+    dg_page_text(dg_node_text_of(info, "title"), b);
     dg_buffer_adds(b,
         "</title>\n<link rel=\"stylesheet\" href=\"web/docs.css\">\n"
         "<script type=\"module\" src=\"web/docs.js\"></script>\n</head>\n<body>\n<header>\n<h1>");
-    dg_page_text(dg_node_text(dg_node_get(info, "title")), b);
+    dg_page_text(dg_node_text_of(info, "title"), b);
     dg_buffer_adds(b, " ");
-    dg_page_text(dg_node_text(dg_node_get(info, "version")), b);
+    dg_page_text(dg_node_text_of(info, "version"), b);
     dg_buffer_adds(b, "</h1>\n");
-    dg_page_prose(dg_node_text(dg_node_get(info, "description")), b);
+    dg_page_prose(dg_node_text_of(info, "description"), b);
     dg_buffer_adds(b,
         "<p>The same for programs: <a href=\"openapi.yaml\">openapi.yaml</a>.</p>\n"
         "<div class=\"key\" hidden><label for=\"key\">API key for the forms below, where "
         "the server asks for one; kept in this tab alone</label>\n"
         "<input id=\"key\" type=\"password\" autocomplete=\"off\"></div>\n"
         "</header>\n<nav aria-label=\"Operations\"><ul>\n");
-    each_operation(root, true, b);
+    each_operation(root, write_link, b);
     dg_buffer_adds(b, "</ul></nav>\n<main>\n");
-    each_operation(root, false, b);
+    each_operation(root, write_operation, b);
     write_schemas(root, b);
     dg_buffer_adds(b, "</main>\n</body>\n</html>\n");
 }

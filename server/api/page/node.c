@@ -125,9 +125,23 @@ const char *dg_node_text(const struct dg_node *n)
     return n && n->text ? n->text : "";
 }
 
+const char *dg_node_text_of(const struct dg_node *mapping, const char *key)
+{
+    return dg_node_text(dg_node_get(mapping, key));
+}
+
+bool dg_node_requires(const struct dg_node *schema, const char *name)
+{
+    const struct dg_node *list = dg_node_get(schema, "required");
+    for (size_t i = 0; i < dg_node_length(list); i++)
+        if (strcmp(dg_node_text(dg_node_at(list, i)), name) == 0)
+            return true;
+    return false;
+}
+
 const struct dg_node *dg_node_resolve(const struct dg_node *root, const struct dg_node *n)
 {
-    const char *ref = dg_node_text(dg_node_get(n, "$ref"));
+    const char *ref = dg_node_text_of(n, "$ref");
     if (strncmp(ref, "#/", 2) != 0)
         return n;
     const struct dg_node *at = root;

@@ -24,6 +24,9 @@ const struct dg_node *dg_node_at(const struct dg_node *n, size_t i);
 const char *dg_node_key(const struct dg_node *mapping, size_t i);
 size_t dg_node_length(const struct dg_node *n);
 const char *dg_node_text(const struct dg_node *scalar);
+const char *dg_node_text_of(const struct dg_node *mapping, const char *key); /* of the value */
+/* True if `name` is in the schema's list of required fields. */
+bool dg_node_requires(const struct dg_node *schema, const char *name);
 /* The node that {$ref: '#/a/b'} points to; any other node is returned itself. */
 const struct dg_node *dg_node_resolve(const struct dg_node *root, const struct dg_node *n);
 

@@ -58,22 +58,14 @@ static void write_parameters(const struct dg_node *root, const char *id, const s
 {
     for (size_t i = 0; i < dg_node_length(list); i++) {
         const struct dg_node *p = dg_node_resolve(root, dg_node_at(list, i));
-        const char *name = dg_node_text(dg_node_get(p, "name"));
-        const char *place = dg_node_text(dg_node_get(p, "in"));
+        const char *name = dg_node_text_of(p, "name");
+        const char *place = dg_node_text_of(p, "in");
         const bool said = body && !dg_node_get(p, "example");
         if (strcmp(place, "path") == 0)
             write_field(id, name, "required", example_of(p), b);
         else if (strcmp(place, "query") == 0 && !said && !is_key(name))
             write_field(id, name, "data-query", example_of(p), b);
     }
-}
-
-static bool has(const struct dg_node *list, const char *word)
-{
-    for (size_t i = 0; i < dg_node_length(list); i++)
-        if (strcmp(dg_node_text(dg_node_at(list, i)), word) == 0)
-            return true;
-    return false;
 }
 
 /* Writes the fields of a multipart body. */
@@ -87,9 +79,9 @@ static void write_parts(
     const struct dg_node *fields = dg_node_get(schema, "properties");
     for (size_t i = 0; i < dg_node_length(fields); i++) {
         const char *name = dg_node_key(fields, i);
-        const char *format = dg_node_text(dg_node_get(dg_node_at(fields, i), "format"));
+        const char *format = dg_node_text_of(dg_node_at(fields, i), "format");
         const bool file = strcmp(format, "binary") == 0;
-        const bool required = has(dg_node_get(schema, "required"), name);
+        const bool required = dg_node_requires(schema, name);
         if (!is_key(name))
             write_field(id, name, attributes[file][required], "", b);
     }
@@ -98,7 +90,7 @@ static void write_parts(
 void dg_page_try(const struct dg_node *root, const char *method, const char *path,
     const struct dg_node *operation, struct dg_buffer *b)
 {
-    const char *id = dg_node_text(dg_node_get(operation, "operationId"));
+    const char *id = dg_node_text_of(operation, "operationId");
     dg_buffer_adds(
         b, "<details class=\"try\" hidden><summary>Try it</summary>\n<form data-method=\"");
     dg_page_upper(method, b);
