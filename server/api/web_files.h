@@ -20,6 +20,7 @@
     X(web_docs_css, "docs.css", "text/css; charset=utf-8")                                         \
     X(web_docs_js, "docs.js", "text/javascript; charset=utf-8")                                    \
     X(web_documents_js, "documents.js", "text/javascript; charset=utf-8")                          \
+    X(web_elements_js, "elements.js", "text/javascript; charset=utf-8")                            \
     X(web_field_js, "field.js", "text/javascript; charset=utf-8")                                  \
     X(web_flags_js, "flags.js", "text/javascript; charset=utf-8")                                  \
     X(web_fr_js, "fr.js", "text/javascript; charset=utf-8")                                        \

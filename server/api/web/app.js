@@ -1,6 +1,7 @@
 // The page: languages, the text, its translation as it streams in; the rest is in modules of its own.
 import * as api from './api.js';
-import {begin, codePoints, copySelection, counted, decode, direction, isWrapped, languageName, node, NOT_TEXT, save, took, translatedName} from './text.js';
+import {$, copySelection, fill, node, offers} from './elements.js';
+import {begin, codePoints, counted, decode, direction, isWrapped, languageName, NOT_TEXT, save, took, translatedName} from './text.js';
 import {local} from './kept.js';
 import {Documents} from './documents.js';
 import {Field} from './field.js';
@@ -15,7 +16,6 @@ import {localise, number, t} from './words.js';
 
 localise();
 
-const $ = (id) => document.getElementById(id);
 const AUTO = 'auto', TYPING_MS = 600, STARTING_MS = 1000, MOST_MARKED = 20;
 // As the formats are called to people.
 const FORMATS = {wrapped: t`wrapped text`, markdown: 'Markdown', srt: t`subtitles`, html: 'HTML'};
@@ -86,10 +86,8 @@ async function load() {
   say('');
   const first = !$('target').length, [source, target] = ['source', 'target'].map((id) => $(id).value || local.get('dragoman-' + id));
   const codes = (side) => [...new Set(state.models.map((m) => m[side]))].sort((a, b) => languageName(a).localeCompare(languageName(b)));
-  options($('source'), [[AUTO, t`Detect language`], ...codes('source').map((c) => [c, languageName(c)])]);
-  options($('target'), codes('target').map((c) => [c, languageName(c)]));
-  choose($('source'), source || AUTO);
-  choose($('target'), target || codes('target').find((c) => c !== 'en'));
+  fill($('source'), [[AUTO, t`Detect language`], ...codes('source').map((c) => [c, languageName(c)])], source);
+  fill($('target'), codes('target').map((c) => [c, languageName(c)]), target || codes('target').find((c) => c !== 'en'));
   if (first && !follow()) resume();
   models.show(state.models);
   await about().catch(fail);
@@ -135,16 +133,10 @@ function unlink() {
   if (location.hash) window.history.replaceState(null, '', location.pathname);
 }
 
-function options(select, list) {
-  select.replaceChildren(...list.map(([value, label]) => new Option(label, value)));
-}
-
 // The languages with which the page is opened the next time.
 function remember() {
   for (const side of ['source', 'target']) local.set('dragoman-' + side, $(side).value);
 }
-
-const offers = (select, value) => [...select.options].some((o) => o.value === value);
 
 function choose(select, value) {
   if (offers(select, value)) select.value = value;

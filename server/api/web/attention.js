@@ -1,11 +1,10 @@
 // Attention weights as lines between two columns (the paper's Figures 3 to 5) or as a heat map, for one head or the
 // mean of a layer's heads, by tokens or added up to words.
 import * as api from './api.js';
-import {node} from './text.js';
+import {$, fill, node, svg} from './elements.js';
 import {t} from './words.js';
 
-const $ = (id) => document.getElementById(id);
-const NS = 'http://www.w3.org/2000/svg', WIDE = 1000, START = t`(start)`;
+const WIDE = 1000, START = t`(start)`;
 
 export class AttentionView {
   // patiently(what, wanted): see SentencePanel.
@@ -83,9 +82,9 @@ export class AttentionView {
 
   choices() {
     const {layers} = this.cache.get($('att-kind').value);
-    fill($('att-layer'), layers.map((_, i) => [String(i), t`${i + 1} of ${layers.length}`]), String(layers.length - 1));
+    fill($('att-layer'), layers.map((_, i) => [String(i), t`${i + 1} of ${layers.length}`]), $('att-layer').value, String(layers.length - 1));
     const heads = this.heads().map((head, i) => [String(i), this.label(head, i)]);
-    fill($('att-head'), [['mean', t`Mean of all`], ['all', t`All heads`], ...heads], 'mean');
+    fill($('att-head'), [['mean', t`Mean of all`], ['all', t`All heads`], ...heads], $('att-head').value);
   }
 
   heads() {
@@ -168,19 +167,6 @@ function groups(tokens) {
     group.label += token.replace(/▁/g, '');
   });
   return list;
-}
-
-function fill(select, options, fallback) {
-  const before = select.value;
-  select.replaceChildren(...options.map(([value, label]) => new Option(label, value)));
-  select.value = options.some(([value]) => value === before) ? before : fallback;
-}
-
-function svg(tag, attributes, text) {
-  const node = document.createElementNS(NS, tag);
-  for (const [k, v] of Object.entries(attributes)) node.setAttribute(k, v);
-  if (text !== undefined) node.textContent = text;
-  return node;
 }
 
 const longest = (labels) => Math.max(...labels.map((l) => [...l].length)) * 8 + 12;

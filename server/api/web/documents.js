@@ -1,10 +1,10 @@
 // Documents: which files the server takes, and those on their way there, translated, and back, one after the other.
 import * as api from './api.js';
+import {$, node} from './elements.js';
 import {again, session} from './kept.js';
-import {counted, endingOf, node, save, took, translatedName} from './text.js';
+import {counted, endingOf, save, took, translatedName} from './text.js';
 import {t} from './words.js';
 
-const $ = (id) => document.getElementById(id);
 const SOONEST = 0.5, LATEST = 10; // seconds between two questions
 const KEPT = 'dragoman-documents', NEEDS = '--documents FILE';
 // These are translated in the text's pane, sentence by sentence, by every server.

@@ -1,8 +1,8 @@
 // The text field: its text, the format and the file that the text has, and the text that the page itself replaced.
 
+import {$} from './elements.js';
 import {again, session} from './kept.js';
 
-const $ = (id) => document.getElementById(id);
 const KEPT = 'dragoman-text';
 
 export class Field {

@@ -1,11 +1,11 @@
 // Glossaries that this server keeps: the one that translations use is chosen, and its entries are added, changed and deleted.
 import * as api from './api.js';
+import {$, fill, node} from './elements.js';
 import {local} from './kept.js';
 import {readTbx} from './tbx.js';
-import {decode, direction, endingOf, languageName, node, NOT_TEXT, save} from './text.js';
+import {decode, direction, endingOf, languageName, NOT_TEXT, save} from './text.js';
 import {number, t} from './words.js';
 
-const $ = (id) => document.getElementById(id);
 const CHOSEN = 'dragoman-glossary', MOST_SHOWN = 200;
 const FORMATS = {'.tsv': 'tsv', '.txt': 'tsv', '.csv': 'csv', '.tmx': 'tmx', '.tbx': 'tbx'};
 
@@ -67,9 +67,7 @@ export class Glossaries {
   }
 
   fill(id) {
-    const options = [['', t`No glossary`], ...this.list.map((g) => [g.id, g.name])];
-    $('glossary').replaceChildren(...options.map(([value, name]) => new Option(name, value)));
-    $('glossary').value = this.list.some((g) => g.id === id) ? id : '';
+    fill($('glossary'), [['', t`No glossary`], ...this.list.map((g) => [g.id, g.name])], id);
   }
 
   choose(id) {

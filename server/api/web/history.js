@@ -1,10 +1,10 @@
 // Translations kept in this browser, if its user wants that: nothing is sent anywhere.
 
+import {$, node} from './elements.js';
 import {local} from './kept.js';
-import {begin, direction, node} from './text.js';
+import {begin, direction} from './text.js';
 import {t} from './words.js';
 
-const $ = (id) => document.getElementById(id);
 const WANTED = 'dragoman-history-wanted', LIST = 'dragoman-history', MOST = 50, LONGEST = 5000;
 
 const same = (a, b) => a.source === b.source && a.target === b.target && a.text === b.text;

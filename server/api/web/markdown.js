@@ -1,13 +1,10 @@
 // Markdown as model cards have it, as elements: headings, paragraphs, lists, tables, code, emphasis, links. Text becomes text
 // nodes alone, so a card can neither run a script nor fetch anything; HTML in it is shown as it is written.
 
+import {node} from './elements.js';
 import {t} from './words.js';
 
-const make = (tag, ...content) => {
-  const node = document.createElement(tag);
-  node.append(...content);
-  return node;
-};
+const make = (tag, ...content) => node(tag, {}, ...content);
 
 // Code first: nothing inside it is marked up. A picture is its description, a link that leads nowhere from here its text.
 const INLINE = /`([^`]+)`|!\[([^\]]*)\]\([^)]*\)|\[([^\]]+)\]\(([^)\s]+)[^)]*\)|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*/gu;
@@ -29,10 +26,7 @@ function inline(text) {
 
 function link(text, to) {
   if (!/^https?:\/\//.test(to)) return inline(text);
-  const a = make('a', ...inline(text));
-  a.href = to;
-  a.rel = 'noreferrer noopener';
-  return [a];
+  return [node('a', {href: to, rel: 'noreferrer noopener'}, ...inline(text))];
 }
 
 const cells = (line) => line.trim().replace(/^\||\|$/g, '').split(/(?<!\\)\|/).map((c) => c.trim().replaceAll('\\|', '|'));
@@ -40,20 +34,10 @@ const isRule = (line) => /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/.test(line
 
 function table(lines) {
   const [head, , ...body] = lines.map(cells);
-  const names = head.some((c) => c);
-  const box = make('div', make('table',
-    ...(names ? [make('thead', make('tr', ...head.map((c) => scope(make(c ? 'th' : 'td', ...inline(c)), 'col'))))] : []),
-    make('tbody', ...body.map((row) => make('tr', ...row.map((c, i) => scope(make(i || !c ? 'td' : 'th', ...inline(c)), 'row')))))));
-  box.className = 'scroll';
-  box.tabIndex = 0;
-  box.setAttribute('role', 'group');
-  box.setAttribute('aria-label', t`Table`);
-  return box;
-}
-
-function scope(cell, value) {
-  if (cell.tagName === 'TH') cell.scope = value;
-  return cell;
+  const cell = (text, scope) => (text && scope ? node('th', {scope}, ...inline(text)) : make('td', ...inline(text)));
+  return node('div', {class: 'scroll', tabindex: 0, role: 'group', 'aria-label': t`Table`}, make('table',
+    ...(head.some((c) => c) ? [make('thead', make('tr', ...head.map((c) => cell(c, 'col'))))] : []),
+    make('tbody', ...body.map((row) => make('tr', ...row.map((c, i) => cell(c, i ? undefined : 'row')))))));
 }
 
 // level: of the card's own title; what is under it is one deeper each.

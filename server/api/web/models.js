@@ -1,10 +1,9 @@
 // The installed models, each once with its languages, and its card: what it is, where it comes from, what it scored.
 import * as api from './api.js';
-import {languageName, node} from './text.js';
+import {$, node} from './elements.js';
 import {markdown} from './markdown.js';
+import {languageName} from './text.js';
 import {number, t} from './words.js';
-
-const $ = (id) => document.getElementById(id);
 
 // Pairs of one model together, in the order of the server.
 function models(list) {

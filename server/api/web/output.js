@@ -1,5 +1,6 @@
 // The translation as it streams in: an element for each sentence, and what is between sentences as text.
 
+import {node} from './elements.js';
 import {chunks, codePoints, lineStart, unchanged} from './text.js';
 
 export class Output {
@@ -34,7 +35,7 @@ export class Output {
   }
 
   part(text) {
-    return {text, points: codePoints(text), node: document.createElement('span'), arrived: [], shown: 0, finished: false};
+    return {text, points: codePoints(text), node: node('span', {}), arrived: [], shown: 0, finished: false};
   }
 
   clear() {
@@ -47,8 +48,7 @@ export class Output {
   // Keep what these parts show on the page until there is something else, and which translations were taken in them.
   leave(parts) {
     const before = this.old, taken = this.taken;
-    this.old = document.createElement('span');
-    this.old.inert = true;
+    this.old = node('span', {inert: ''});
     this.taken = new Map();
     const add = (source, translation) => {
       if (!this.taken.has(source)) this.taken.set(source, []);
@@ -133,15 +133,12 @@ export class Output {
   }
 
   element_of(part, text, s) {
-    const span = document.createElement('span');
-    span.className = 's';
+    const span = node('span', {class: 's', role: 'button', tabindex: -1});
     const source = part.points.slice(s.source[0], s.source[1]), lead = this.format === 'wrapped' ? lineStart(part.points.slice(0, s.source[0])) : '';
     span.entry = {source, lead, format: this.format, streamed: text, span};
     this.set(span, text, s.flags);
     const taken = this.taken.get(source)?.shift();
     if (taken) this.take(span.entry, taken.text, taken.flags);
-    span.setAttribute('role', 'button');
-    span.tabIndex = -1;
     return span;
   }
 

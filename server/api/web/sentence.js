@@ -1,7 +1,8 @@
 // One sentence looked at closely: its words and where each came from, what else could be said, other translations,
 // attention weights.
 import * as api from './api.js';
-import {codePoints, words, direction, languageName, node} from './text.js';
+import {$, node} from './elements.js';
+import {codePoints, words, direction, languageName} from './text.js';
 import {explain} from './flags.js';
 import {AttentionView} from './attention.js';
 import {t} from './words.js';
@@ -27,7 +28,6 @@ function limits(entry, text) {
   return '';
 }
 
-const $ = (id) => document.getElementById(id);
 const DOUBLE_CLICK_MS = 400;
 
 export class SentencePanel {
@@ -107,7 +107,7 @@ export class SentencePanel {
   }
 
   show_flags() {
-    $('sentence-flags').replaceChildren(...this.entry.flags.map((f) => item(explain(f))));
+    $('sentence-flags').replaceChildren(...this.entry.flags.map((f) => node('li', {}, explain(f))));
   }
 
   // Ask where the words of this text came from; of one that was taken, also what is doubtful about it. Marks cannot be given as
@@ -151,8 +151,8 @@ export class SentencePanel {
       side.dir = direction(language);
       side.lang = language;
     }
-    this.left = words(entry.source).map((w) => ({...w, node: piece(w, 'span')}));
-    this.right = words(target).map((w) => ({...w, node: piece(w, 'button')}));
+    this.left = words(entry.source).map((w) => ({...w, node: node('span', {}, w.text)}));
+    this.right = words(target).map((w) => ({...w, node: w.space ? node('span', {}, w.text) : node('button', {type: 'button'}, w.text)}));
     left.replaceChildren(...this.left.map((w) => w.node));
     right.replaceChildren(...this.right.map((w) => w.node));
     for (const w of this.right.filter((x) => !x.space)) {
@@ -179,16 +179,15 @@ export class SentencePanel {
     const [source, to] = this.pair();
     const entry = this.entry;
     const box = $('alternatives');
-    box.replaceChildren(paragraph(t`Looking for alternatives …`));
+    box.replaceChildren(node('p', {class: 'hint'}, t`Looking for alternatives …`));
     $('error').hidden = true;
     try {
       const prefix = codePoints(target).slice(0, word.begin);
       const {alternatives} = await this.patiently((signal) =>
         api.alternatives({text: entry.source, target_prefix: prefix, source, target: to, n: 5}, signal), () => this.chosen === word);
       if (this.chosen !== word) return;
-      const list = document.createElement('ol');
-      list.append(...alternatives.filter((a) => !marked(entry, a.text)).map((a) => this.option(entry, a)));
-      box.replaceChildren(paragraph(t`From “${word.text}” on:`), list);
+      const list = alternatives.filter((a) => !marked(entry, a.text)).map((a) => this.option(entry, a));
+      box.replaceChildren(node('p', {class: 'hint'}, t`From “${word.text}” on:`), node('ol', {}, ...list));
     } catch (e) {
       if (this.chosen !== word) return;
       box.replaceChildren();
@@ -223,29 +222,9 @@ export class SentencePanel {
       if (this.entry !== entry) return;
       const from = around(entry).length;
       list.replaceChildren(...(answer.n_best || []).map((a) => this.option(entry, {...a, text: a.text.slice(from)})));
-      if (!answer.n_best) list.append(item(t`There is no other translation.`)); // a text without letters, for one
+      if (!answer.n_best) list.append(node('li', {}, t`There is no other translation.`)); // a text without letters, for one
     } catch (e) {
       this.fail(e);
     }
   }
-}
-
-function piece(word, tag) {
-  const node = document.createElement(word.space ? 'span' : tag);
-  if (node.tagName === 'BUTTON') node.type = 'button';
-  node.textContent = word.text;
-  return node;
-}
-
-function item(text) {
-  const li = document.createElement('li');
-  li.textContent = text;
-  return li;
-}
-
-function paragraph(text) {
-  const p = document.createElement('p');
-  p.className = 'hint';
-  p.textContent = text;
-  return p;
 }

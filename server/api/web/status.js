@@ -1,10 +1,10 @@
 // A look at the server for an operator without Prometheus: /v1/status, read every two seconds and drawn over five minutes. What was
 // before the page was opened comes from the server.
 import * as api from './api.js';
+import {$, node, svg} from './elements.js';
 import {counted} from './text.js';
 
-const $ = (id) => document.getElementById(id);
-const NS = 'http://www.w3.org/2000/svg', EVERY_MS = 2000, GAP_MS = 20000, SHOWN_S = 300, WINDOW_S = 9.5;
+const EVERY_MS = 2000, GAP_MS = 20000, SHOWN_S = 300, WINDOW_S = 9.5;
 let samples = []; // {at (seconds, the server's), values: Map of 'name{labels}' to number}
 
 // How long something lasts, in its two largest units.
@@ -56,13 +56,6 @@ const CHARTS = [
   {title: 'Resident memory, MB', series: {memory: (a, b) => total(b.values, 'process_resident_memory_bytes') / 1e6}},
 ];
 
-function svg(tag, attributes, text) {
-  const node = document.createElementNS(NS, tag);
-  for (const [k, v] of Object.entries(attributes)) node.setAttribute(k, v);
-  if (text !== undefined) node.textContent = text;
-  return node;
-}
-
 const short = (v) => (!Number.isFinite(v) ? '–' : v < 1e-6 ? '0' : v >= 100 ? Math.round(v).toLocaleString() : v.toPrecision(2));
 
 // The sample that one is compared with: the last of those a window older, else the first.
@@ -75,19 +68,13 @@ function before(i) {
 const place = (at) => 300 * (1 - (samples[samples.length - 1].at - at) / SHOWN_S);
 
 // How a line is drawn, beside its name.
-function key(n, text) {
-  const name = document.createElement('span');
-  name.className = `key key-${n}`;
-  name.textContent = text;
-  return name;
-}
+const key = (n, text) => node('span', {class: `key key-${n}`}, text);
 
 function chart({title, series}) {
-  const box = document.createElement('figure'), head = document.createElement('figcaption');
   const lines = Object.entries(series).map(([name, f]) => [name, samples.map((b, i) => (i ? f(before(i), b) : NaN))]);
   const most = Math.max(1e-9, ...lines.flatMap(([, v]) => v.filter(Number.isFinite)));
   const now = lines.map(([name, v]) => `${lines.length > 1 ? name + ' ' : ''}${short(v[v.length - 1])}`).join(', ');
-  head.append(`${title}: `, ...lines.flatMap(([name, v], n) => [n ? ', ' : '', lines.length > 1 ? key(n, `${name} ${short(v[v.length - 1])}`) : now]));
+  const head = node('figcaption', {}, `${title}: `, ...lines.flatMap(([name, v], n) => [n ? ', ' : '', lines.length > 1 ? key(n, `${name} ${short(v[v.length - 1])}`) : now]));
   const root = svg('svg', {class: 'chart', viewBox: '0 0 300 86', role: 'img', 'aria-label': `${title}: now ${now}, at most ${short(most)}`});
   root.append(svg('line', {class: 'axis', x1: 0, y1: 70, x2: 300, y2: 70}));
   root.append(svg('text', {x: 2, y: 12}, short(most)), svg('text', {x: 0, y: 81}, `${SHOWN_S / 60} minutes ago`),
@@ -99,20 +86,11 @@ function chart({title, series}) {
     });
     if (d) root.append(svg('path', {class: `line line-${n}`, d}));
   });
-  box.append(head, root);
-  return box;
+  return node('figure', {}, head, root);
 }
 
 function rows(table, list) {
-  $(table).querySelector('tbody').replaceChildren(...list.map((cells) => {
-    const row = document.createElement('tr');
-    for (const text of cells) {
-      const cell = document.createElement('td');
-      cell.textContent = text;
-      row.append(cell);
-    }
-    return row;
-  }));
+  $(table).querySelector('tbody').replaceChildren(...list.map((cells) => node('tr', {}, ...cells.map((text) => node('td', {}, text)))));
 }
 
 // Each model's share of the work over the time that is kept. Answers from the cache need no model.

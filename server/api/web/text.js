@@ -114,14 +114,6 @@ export function languageName(code) {
   }
 }
 
-// An element with attributes and content.
-export function node(tag, attributes, ...content) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...content);
-  return made;
-}
-
 // How long something took: below a second in milliseconds.
 export const took = (ms) => (ms < 999.5 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`);
 
@@ -158,16 +150,4 @@ export function save(blob, name) {
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-}
-
-// Copy without the clipboard of pages. Returns whether the browser did.
-export function copySelection(text) {
-  const box = node('textarea', {class: 'visually-hidden'}), before = document.activeElement;
-  box.value = text;
-  document.body.append(box);
-  box.select();
-  const copied = document.execCommand('copy');
-  box.remove();
-  before?.focus();
-  return copied;
 }
