@@ -22,6 +22,7 @@
     X(web_documents_js, "documents.js", "text/javascript; charset=utf-8")                          \
     X(web_elements_js, "elements.js", "text/javascript; charset=utf-8")                            \
     X(web_field_js, "field.js", "text/javascript; charset=utf-8")                                  \
+    X(web_file_js, "file.js", "text/javascript; charset=utf-8")                                    \
     X(web_flags_js, "flags.js", "text/javascript; charset=utf-8")                                  \
     X(web_fr_js, "fr.js", "text/javascript; charset=utf-8")                                        \
     X(web_glossaries_js, "glossaries.js", "text/javascript; charset=utf-8")                        \

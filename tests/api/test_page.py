@@ -24,7 +24,7 @@ def test_what_is_typed_is_translated(page, bundled):
 
 
 def test_short_times_are_in_milliseconds(page):
-    said = page.driver.execute_async_script("const done = arguments[0]; import('/web/text.js').then((m) => done([0.2, 7.4, 999.4, 999.6, 61040].map(m.took)))")
+    said = page.driver.execute_async_script("const done = arguments[0]; import('/web/words.js').then((m) => done([0.2, 7.4, 999.4, 999.6, 61040].map(m.took)))")
     assert said == ["1 ms", "7 ms", "999 ms", "1.0 s", "61.0 s"]
 
 

@@ -96,6 +96,13 @@ def test_a_file_in_another_encoding_is_refused(page, tmp_path, encoded):
     assert typed(page) == "Two dogs."
 
 
+def test_a_file_that_is_gone_is_not_blamed_on_its_encoding(page, tmp_path):
+    page.driver.execute_script("File.prototype.arrayBuffer = () => Promise.reject(new DOMException('It was not found.', 'NotFoundError'))")
+    (tmp_path / "old.txt").write_text(TEXT)
+    page["file"].send_keys(str(tmp_path / "old.txt"))
+    page.until(lambda: page["error"].text == "old.txt: It was not found.")
+
+
 def test_a_text_in_a_file_s_place_is_none_of_the_file(page, bundled, tmp_path):
     """Subtitles without cues are copied: a text that was pasted over a file of them came back untranslated. Undone, it is the file."""
     movie = tmp_path / "movie.srt"

@@ -1,7 +1,8 @@
 // The page: languages, the text, its translation as it streams in; the rest is in modules of its own.
 import * as api from './api.js';
 import {$, copySelection, fill, node, offers} from './elements.js';
-import {begin, codePoints, counted, decode, direction, isWrapped, languageName, NOT_TEXT, save, took, translatedName} from './text.js';
+import {onFiles, readText, save, translatedName} from './file.js';
+import {begin, codePoints, direction, isWrapped} from './text.js';
 import {local} from './kept.js';
 import {Documents} from './documents.js';
 import {Field} from './field.js';
@@ -12,7 +13,7 @@ import {History} from './history.js';
 import {Models} from './models.js';
 import {explain} from './flags.js';
 import {readBack} from './check.js';
-import {localise, number, t} from './words.js';
+import {counted, languageName, localise, number, t, took} from './words.js';
 
 localise();
 
@@ -311,37 +312,28 @@ async function upload(files) {
   $('error').hidden = true;
   const source = $('source').value === AUTO ? null : $('source').value, target = $('target').value;
   const order = {source, target, glossary: glossaries.use(source, target)};
-  if (files.length > 1) {
-    documents.translateAll(files, order);
-    return;
-  }
-  const {format, refused} = documents.kind(file.name);
-  if (refused) {
-    fail(new Error(refused));
-    return;
-  }
-  const asDocument = () => documents.translate(file, order);
-  if (!format) {
-    asDocument();
-    return;
-  }
-  const reading = (state.reading = {});
-  let read;
   try {
-    read = decode(new Uint8Array(await file.arrayBuffer()));
-  } catch {
-    fail(new Error(`${file.name}: ${NOT_TEXT}`));
-    return;
+    if (files.length > 1) documents.translateAll(files, order);
+    else if (!await openText(file)) documents.translate(file, order);
+  } catch (e) {
+    fail(e);
   }
-  if (state.reading !== reading) return; // another text came meanwhile
+}
+
+// Translate a text file in the field. Returns whether it is one: others are documents. Throws an error that says why it is neither.
+async function openText(file) {
+  const format = documents.format(file.name);
+  if (!format) return false;
+  const reading = (state.reading = {});
+  const {text, ...its} = await readText(file).catch((e) => {
+    throw new Error(`${file.name}: ${e.message}`);
+  });
+  if (state.reading !== reading) return true; // another text came meanwhile
   // It cannot be cut into parts here, but by a server that takes documents.
-  if (format === 'markdown' && codePoints(read.text).length > state.most && documents.serves(file.name)) {
-    asDocument();
-    return;
-  }
-  const its = format === 'text' && isWrapped(read.text) ? 'wrapped' : format;
-  setText(read.text, its, {name: file.name, mark: read.mark, end: read.end}); // a textarea has \n at the end of each line
+  if (format === 'markdown' && codePoints(text).length > state.most && documents.serves(file.name)) return false;
+  setText(text, format === 'text' && isWrapped(text) ? 'wrapped' : format, {name: file.name, ...its});
   start();
+  return true;
 }
 
 // Files that are dropped anywhere on the page are to be translated.
@@ -446,11 +438,7 @@ $('copy').addEventListener('click', () => copy(output.text(), t`Translation copi
 $('download').addEventListener('click', download);
 $('share').addEventListener('click', share);
 $('check').addEventListener('click', check);
-$('file').addEventListener('change', () => {
-  const files = [...$('file').files];
-  $('file').value = '';
-  upload(files);
-});
+onFiles($('file'), upload);
 document.addEventListener('dragover', drop);
 document.addEventListener('drop', drop);
 document.addEventListener('paste', paste);

@@ -2,8 +2,8 @@
 import * as api from './api.js';
 import {$, node} from './elements.js';
 import {again, session} from './kept.js';
-import {counted, endingOf, save, took, translatedName} from './text.js';
-import {t} from './words.js';
+import {endingOf, save, translatedName} from './file.js';
+import {counted, t, took} from './words.js';
 
 const SOONEST = 0.5, LATEST = 10; // seconds between two questions
 const KEPT = 'dragoman-documents', NEEDS = '--documents FILE';
@@ -96,26 +96,23 @@ export class Documents {
     return this.served.includes(endingOf(name));
   }
 
-  // How a file is translated: {format} in the text's pane, {document: true}, or {refused: why}.
-  kind(name) {
+  // The format of a file that is translated in the text's pane, undefined for a document. Throws an error that says why it is neither.
+  format(name) {
     const ending = endingOf(name);
-    if (AS_TEXT[ending]) return {format: AS_TEXT[ending]};
-    if (!this.known) return {refused: t`The server has not said yet whether it translates files like ${name}.`};
-    if (this.serves(name)) return {document: true};
-    if (AS_SOURCE[ending]) return {format: AS_SOURCE[ending]};
-    return {refused: this.served.length ? t`Files like ${name} cannot be translated: names end in ${this.endings().join(' ')}.` :
-      t`This server does not translate files like ${name}: it runs without ${NEEDS}. It translates ${this.endings().join(' ')}.`};
+    if (AS_TEXT[ending]) return AS_TEXT[ending];
+    if (!this.known) throw new Error(t`The server has not said yet whether it translates files like ${name}.`);
+    if (this.serves(name)) return undefined;
+    if (AS_SOURCE[ending]) return AS_SOURCE[ending];
+    throw new Error(this.served.length ? t`Files like ${name} cannot be translated: names end in ${this.endings().join(' ')}.` :
+      t`This server does not translate files like ${name}: it runs without ${NEEDS}. It translates ${this.endings().join(' ')}.`);
   }
 
-  // Several files at once are documents, texts as well: the text's pane has room for one.
+  // Several files at once are documents, texts as well: the text's pane has room for one. Throws an error that names those that are none.
   translateAll(files, order) {
-    if (!this.served.length) {
-      this.fail(new Error(t`Choose one file: several at once need a server that runs with ${NEEDS}.`));
-      return;
-    }
+    if (!this.served.length) throw new Error(t`Choose one file: several at once need a server that runs with ${NEEDS}.`);
     const refused = files.filter((f) => !this.serves(f.name)).map((f) => f.name);
-    if (refused.length) this.fail(new Error(t`${refused.join(', ')} cannot be translated: names end in ${this.endings().join(' ')}.`));
-    for (const file of files.filter((f) => this.serves(f.name))) this.translate(file, order);
+    for (const file of files) if (!refused.includes(file.name)) this.translate(file, order);
+    if (refused.length) throw new Error(t`${refused.join(', ')} cannot be translated: names end in ${this.endings().join(' ')}.`);
   }
 
   // Send a file, wait for its translation, and offer that. order: {source, target, glossary}, see api.sendDocument.

@@ -13,7 +13,7 @@ export class Field {
     this.pair = pair;
     this.changed = changed;
     this.format = 'text';
-    this.file = null; // that the text came from, {name, mark, end}, see decode
+    this.file = null; // that the text came from, {name, mark, end}, see readText
     this.set = {text: '', format: 'text', file: null}; // what the page put there
     this.before = null; // what was there before that
     this.rename();

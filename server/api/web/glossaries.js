@@ -1,10 +1,11 @@
 // Glossaries that this server keeps: the one that translations use is chosen, and its entries are added, changed and deleted.
 import * as api from './api.js';
 import {$, fill, node} from './elements.js';
+import {endingOf, onFiles, readText, save} from './file.js';
 import {local} from './kept.js';
 import {readTbx} from './tbx.js';
-import {decode, direction, endingOf, languageName, NOT_TEXT, save} from './text.js';
-import {number, t} from './words.js';
+import {direction} from './text.js';
+import {languageName, number, t} from './words.js';
 
 const CHOSEN = 'dragoman-glossary', MOST_SHOWN = 200;
 const FORMATS = {'.tsv': 'tsv', '.txt': 'tsv', '.csv': 'csv', '.tmx': 'tmx', '.tbx': 'tbx'};
@@ -49,11 +50,7 @@ export class Glossaries {
       e.preventDefault();
       this.add();
     });
-    $('glossary-file').addEventListener('change', () => {
-      const files = [...$('glossary-file').files];
-      $('glossary-file').value = '';
-      this.upload(files);
-    });
+    onFiles($('glossary-file'), (files) => this.upload(files));
   }
 
   // offered: whether there are glossaries here. kept: whether they can be made and changed. place: the element that says why the page waits.
@@ -210,13 +207,7 @@ export class Glossaries {
   async entriesOf(file) {
     const format = FORMATS[endingOf(file.name)];
     if (!format) throw new Error(t`Files of entries end in ${Object.keys(FORMATS).join(' ')}.`);
-    const bytes = new Uint8Array(await file.arrayBuffer());
-    let text;
-    try {
-      ({text} = decode(bytes));
-    } catch {
-      throw new Error(NOT_TEXT);
-    }
+    const {text} = await readText(file);
     if (format !== 'tbx') return {format, entries: text};
     const [source, target] = this.languages, entries = readTbx(text, source, target, agree);
     if (!Object.keys(entries).length) throw new Error(t`It has no terms from ${languageName(source)} to ${languageName(target)}.`);

@@ -2,8 +2,7 @@
 import * as api from './api.js';
 import {$, node} from './elements.js';
 import {markdown} from './markdown.js';
-import {languageName} from './text.js';
-import {number, t} from './words.js';
+import {languageName, number, t} from './words.js';
 
 // Pairs of one model together, in the order of the server.
 function models(list) {

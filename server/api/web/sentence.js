@@ -2,10 +2,10 @@
 // attention weights.
 import * as api from './api.js';
 import {$, node} from './elements.js';
-import {codePoints, words, direction, languageName} from './text.js';
+import {codePoints, direction, words} from './text.js';
 import {explain} from './flags.js';
 import {AttentionView} from './attention.js';
-import {t} from './words.js';
+import {languageName, t} from './words.js';
 
 // What the server reads before a sentence of subtitles, and the start of its line before one of wrapped text, so that its lines go
 // on as they did there.

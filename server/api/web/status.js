@@ -2,7 +2,7 @@
 // before the page was opened comes from the server.
 import * as api from './api.js';
 import {$, node, svg} from './elements.js';
-import {counted} from './text.js';
+import {counted} from './words.js';
 
 const EVERY_MS = 2000, GAP_MS = 20000, SHOWN_S = 300, WINDOW_S = 9.5;
 let samples = []; // {at (seconds, the server's), values: Map of 'name{labels}' to number}

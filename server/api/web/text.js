@@ -1,6 +1,4 @@
-// Text by code points, as the API counts, and cut into words and chunks.
-
-import {language, number, plural, t} from './words.js';
+// Texts: by code points, as the API counts, cut into words, parts and lines, and their direction.
 
 // s.slice by code points. Index once for many slices of one text.
 export function codePoints(s) {
@@ -102,52 +100,4 @@ export function direction(language) {
   } catch { // no code of a language
     return 'auto';
   }
-}
-
-let names;
-export function languageName(code) {
-  try {
-    names ||= new Intl.DisplayNames([language === 'en' ? navigator.language || 'en' : language], {type: 'language'});
-    return names.of(code) || code;
-  } catch {
-    return code;
-  }
-}
-
-// How long something took: below a second in milliseconds.
-export const took = (ms) => (ms < 999.5 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`);
-
-export const counted = (n, unit) => `${number(n)} ${plural(n, unit)}`;
-
-// report.docx in German is report.de.docx.
-export const translatedName = (name, language) => name.replace(/(\.[^.]*)?$/, `.${language}$1`);
-
-// The ending of a file's name, in lower case; undefined: it has none.
-export const endingOf = (name) => /\.[^.]*$/.exec(name)?.[0].toLowerCase();
-
-export const NOT_TEXT = t`It cannot be read as text: it must be UTF-8, or UTF-16 with a byte order mark.`;
-
-const MARKS = [['utf-8', [0xef, 0xbb, 0xbf]], ['utf-16le', [0xff, 0xfe]], ['utf-16be', [0xfe, 0xff]]];
-
-// The line end of all lines of a text, '\n' where they differ; a CR among lines that end in LF is none.
-function lineEnd(text) {
-  if (text.includes('\n')) return /(?<!\r)\n/.test(text) ? '\n' : '\r\n';
-  return text.includes('\r') ? '\r' : '\n';
-}
-
-// A text file: {text, mark, end}, where mark is its byte order mark ('' if none) and end its line end. Throws where it is neither
-// UTF-8 nor UTF-16 with a mark.
-export function decode(bytes) {
-  const marked = MARKS.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte));
-  const text = new TextDecoder(marked?.[0] || 'utf-8', {fatal: true}).decode(bytes);
-  return {text, mark: marked ? '\ufeff' : '', end: lineEnd(text)};
-}
-
-// Hand a file to the person.
-export function save(blob, name) {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }

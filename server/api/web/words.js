@@ -21,7 +21,22 @@ export const number = (n) => n.toLocaleString(language === 'en' ? undefined : la
 const plurals = new Intl.PluralRules(language);
 
 // Of 'sentence' and 'sentences', what goes with a number.
-export const plural = (n, unit) => word(plurals.select(n) === 'one' ? unit : unit + 's');
+const plural = (n, unit) => word(plurals.select(n) === 'one' ? unit : unit + 's');
+
+export const counted = (n, unit) => `${number(n)} ${plural(n, unit)}`;
+
+// How long something took: below a second in milliseconds.
+export const took = (ms) => (ms < 999.5 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`);
+
+let names;
+export function languageName(code) {
+  try {
+    names ||= new Intl.DisplayNames([language === 'en' ? navigator.language || 'en' : language], {type: 'language'});
+    return names.of(code) || code;
+  } catch {
+    return code;
+  }
+}
 
 const ATTRIBUTES = ['aria-label', 'data-empty', 'placeholder', 'title'];
 
