@@ -28,6 +28,7 @@
     X(web_glossaries_js, "glossaries.js", "text/javascript; charset=utf-8")                        \
     X(web_history_js, "history.js", "text/javascript; charset=utf-8")                              \
     X(web_kept_js, "kept.js", "text/javascript; charset=utf-8")                                    \
+    X(web_key_js, "key.js", "text/javascript; charset=utf-8")                                      \
     X(web_markdown_js, "markdown.js", "text/javascript; charset=utf-8")                            \
     X(web_models_js, "models.js", "text/javascript; charset=utf-8")                                \
     X(web_output_js, "output.js", "text/javascript; charset=utf-8")                                \

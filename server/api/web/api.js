@@ -1,6 +1,6 @@
 // The server's API: one function for each endpoint this page uses. An error has the server's own sentence.
 
-import {session} from './kept.js';
+import {keptKey} from './key.js';
 import {t} from './words.js';
 
 export class ApiError extends Error {
@@ -16,44 +16,8 @@ export class ApiError extends Error {
 // The place of this server's paths: '/', or the prefix under which a proxy serves it.
 const BASE = new URL('..', import.meta.url).pathname;
 
-const TRIES = 10;
-const KEY = 'dragoman-key', ADMIN = 'dragoman-admin-key';
-let place = KEY;
-
-// The page for the operator keeps a key of its own: one that may translate need not see the server.
-export function useAdminKey() {
-  place = ADMIN;
-}
-
-// What a header can hold: at other characters, fetch throws before it asks.
-const KEY_CHARACTERS = /^[\x20-\x7e]+$/;
-export const NO_KEY = t`This is no API key: a key has ASCII characters alone.`;
-
-// Returns whether it can be a key. White space around it and signs that nobody sees come with a key that was copied.
-export function setKey(typed) {
-  const key = typed.replace(/[\u00ad\u200b-\u200f\u2060\ufeff]/g, '').trim();
-  if (!KEY_CHARACTERS.test(key)) return false;
-  session.set(place, key);
-  return true;
-}
-
-// The tab's key, if there is one that can be sent: /docs keeps whatever is typed.
-function keyToSend() {
-  const key = session.get(place);
-  return key && KEY_CHARACTERS.test(key) ? key : null;
-}
-
-export const hasKey = () => Boolean(keyToSend());
-
 // Whether another key can help. A server that asks for none refuses for other reasons, such as the name in the page's address.
-export const wantsKey = (e) => e.status === 401 || (e.status === 403 && hasKey());
-
-function headers() {
-  const key = keyToSend();
-  const h = {'Content-Type': 'application/json', Accept: 'application/json'};
-  if (key) h.Authorization = 'Bearer ' + key;
-  return h;
-}
+export const wantsKey = (e) => e.status === 401 || (e.status === 403 && keptKey());
 
 // What fetch and its bodies throw when the server goes away has no sentence for people.
 async function arriving(what, code, sentence) {
@@ -75,10 +39,12 @@ const BY_PROXY = {
   504: t`A proxy in front of the server timed out before the server answered (504).`,
 };
 
-const send = (method, path, body, signal) => ask(path, {method, headers: headers(), body: body && JSON.stringify(body), signal});
-
-async function ask(path, request) {
-  const reply = await arriving(fetch(BASE + path, request), 'unreachable', t`The server does not answer. Is it running?`);
+// Send a request, whose body is an object or a form. Throws an ApiError where the server does not do what it says.
+async function send(method, path, body, signal) {
+  const key = keptKey(), object = body && !(body instanceof FormData);
+  const headers = {Accept: 'application/json', ...(key && {Authorization: 'Bearer ' + key}), ...(object && {'Content-Type': 'application/json'})};
+  const reply = await arriving(fetch(BASE + path, {method, headers, body: object ? JSON.stringify(body) : body, signal}), 'unreachable',
+    t`The server does not answer. Is it running?`);
   if (reply.ok) return reply;
   let error = {};
   try {
@@ -125,6 +91,8 @@ function sayWhy(place, why) {
 
 const reason = (e) => (e.status === 429 ? USED_UP : e.code === 'starting' ? STARTING : t`The server is busy. Trying again …`);
 
+const TRIES = 10;
+
 // What is refused for a moment is asked again when the server says, for a while, or until its models are there; an element says
 // why meanwhile.
 export async function patiently(what, signal, place) {
@@ -139,19 +107,18 @@ export async function patiently(what, signal, place) {
   }
 }
 
-const post = async (path, body, signal) => cut((await send('POST', path, body, signal)).json());
-const get = async (path) => cut((await send('GET', path)).json());
+const json = async (...request) => cut((await send(...request)).json());
 
-export const card = (version) => get(`v1/models/${version}/card`);
-export const index = () => get('');
+export const card = (version) => json('GET', `v1/models/${version}/card`);
+export const index = () => json('GET', '');
 // earlier: with the samples of the last minutes, which the server keeps.
-export const status = (earlier) => get('v1/status' + (earlier ? '?earlier=true' : ''));
-export const models = () => get('v1/models');
-export const detect = (text, signal) => post('v1/detect', {text}, signal);
-export const translate = (body, signal) => post('v1/translate', body, signal);
-export const score = (body, signal) => post('v1/score', body, signal);
-export const alternatives = (body, signal) => post('v1/alternatives', body, signal);
-export const attention = (body, signal) => post('v1/attention', body, signal);
+export const status = (earlier) => json('GET', 'v1/status' + (earlier ? '?earlier=true' : ''));
+export const models = () => json('GET', 'v1/models');
+export const detect = (text, signal) => json('POST', 'v1/detect', {text}, signal);
+export const translate = (body, signal) => json('POST', 'v1/translate', body, signal);
+export const score = (body, signal) => json('POST', 'v1/score', body, signal);
+export const alternatives = (body, signal) => json('POST', 'v1/alternatives', body, signal);
+export const attention = (body, signal) => json('POST', 'v1/attention', body, signal);
 
 // A field of an event. Its value may contain U+2028, at which `.` and `$` of a regular expression stop.
 function field(event, name) {
@@ -182,34 +149,28 @@ export async function stream(body, onSentence, signal) {
 // ---- glossaries
 
 const ofGlossary = (id, rest = '') => `v1/glossaries/${encodeURIComponent(id)}${rest}`;
-const sendGlossary = async (method, path, body) => cut((await send(method, path, body)).json());
 
-export const glossaries = () => get('v1/glossaries');
+export const glossaries = () => json('GET', 'v1/glossaries');
 // As lines of a term, a tab and its translation.
 export const glossaryEntries = async (id, source, target) => cut((await send('GET', ofGlossary(id, `/entries?${new URLSearchParams({source, target})}`))).text());
-export const makeGlossary = (body) => sendGlossary('POST', 'v1/glossaries', body);
-export const changeGlossary = (id, body) => sendGlossary('PATCH', ofGlossary(id), body);
+export const makeGlossary = (body) => json('POST', 'v1/glossaries', body);
+export const changeGlossary = (id, body) => json('PATCH', ofGlossary(id), body);
 export const removeGlossary = (id) => send('DELETE', ofGlossary(id));
 
 // ---- documents
 
-const documentRequest = (method, signal, body) => {
-  const key = keyToSend();
-  return {method, headers: key ? {Authorization: 'Bearer ' + key} : {}, body, signal};
-};
+const ofDocument = ({id}, rest = '') => `v1/documents/${id}${rest}`;
 
-// Returns {id, …}. source null: the server finds it out; glossary undefined: none.
-export async function sendDocument(file, {source, target, glossary}, signal) {
+// Returns {id, …}, which the functions below take. source null: the server finds it out; glossary undefined: none.
+export function sendDocument(file, {source, target, glossary}, signal) {
   const form = new FormData();
   form.append('source', source ?? 'auto');
   form.append('target', target);
   if (glossary) form.append('glossary', glossary);
   form.append('file', file);
-  return cut((await ask('v1/documents', documentRequest('POST', signal, form))).json());
+  return json('POST', 'v1/documents', form, signal);
 }
 
-const ofDocument = (made, method, path, signal) => ask(`v1/documents/${made.id}${path}`, documentRequest(method, signal));
-
-export const documentStatus = async (made, signal) => cut((await ofDocument(made, 'GET', '', signal)).json());
-export const documentResult = async (made, signal) => cut((await ofDocument(made, 'GET', '/result', signal)).blob());
-export const removeDocument = (made) => ofDocument(made, 'DELETE', '');
+export const documentStatus = (made, signal) => json('GET', ofDocument(made), undefined, signal);
+export const documentResult = async (made, signal) => cut((await send('GET', ofDocument(made, '/result'), undefined, signal)).blob());
+export const removeDocument = (made) => send('DELETE', ofDocument(made));

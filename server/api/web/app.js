@@ -7,6 +7,7 @@ import {local} from './kept.js';
 import {Documents} from './documents.js';
 import {Field} from './field.js';
 import {Glossaries} from './glossaries.js';
+import {onKey} from './key.js';
 import {Output} from './output.js';
 import {SentencePanel} from './sentence.js';
 import {History} from './history.js';
@@ -449,14 +450,7 @@ $('show-glossaries').addEventListener('click', () => {
   toggle($('show-glossaries'), $('glossaries'));
   glossaries.open();
 });
-$('key-form').addEventListener('submit', (e) => {
-  e.preventDefault();
-  if (!api.setKey($('key').value)) {
-    fail(new Error(api.NO_KEY));
-    $('key').select();
-    return;
-  }
-  $('key').value = '';
+onKey(() => {
   $('key-form').hidden = true;
   state.loading = load();
   state.loading.then((there) => {
@@ -464,5 +458,5 @@ $('key-form').addEventListener('submit', (e) => {
     $('input').focus();
     if ($('input').value) start();
   });
-});
+}, fail);
 state.loading = load();

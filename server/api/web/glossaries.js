@@ -3,6 +3,7 @@ import * as api from './api.js';
 import {$, fill, node} from './elements.js';
 import {endingOf, onFiles, readText, save} from './file.js';
 import {local} from './kept.js';
+import {keptKey} from './key.js';
 import {readTbx} from './tbx.js';
 import {direction} from './text.js';
 import {languageName, number, t} from './words.js';
@@ -104,7 +105,7 @@ export class Glossaries {
     const [source, target] = this.pair(), glossary = this.making ? undefined : this.chosen();
     if ($('glossaries').hidden || !target) return;
     this.languages = [source, target];
-    const changeable = !glossary?.file && (!glossary?.shared || !api.hasKey()); // with keys, those that all may use are nobody's
+    const changeable = !glossary?.file && (!glossary?.shared || !keptKey()); // with keys, those that all may use are nobody's
     this.making = !glossary;
     this.changeable = changeable;
     this.own = glossary && !glossary.file && source ? dictionary(glossary, source, target) : undefined;

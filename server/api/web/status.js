@@ -2,6 +2,7 @@
 // before the page was opened comes from the server.
 import * as api from './api.js';
 import {$, node, svg} from './elements.js';
+import {onKey} from './key.js';
 import {counted} from './words.js';
 
 const EVERY_MS = 2000, GAP_MS = 20000, SHOWN_S = 300, WINDOW_S = 9.5;
@@ -142,6 +143,11 @@ async function look() {
   samples = [...samples.filter((s) => s.at < now.at && s.at > now.at - SHOWN_S), now];
 }
 
+function fail(e) {
+  $('error').textContent = e.message;
+  $('error').hidden = false;
+}
+
 let timer;
 async function tick() {
   clearTimeout(timer);
@@ -150,8 +156,7 @@ async function tick() {
     $('error').hidden = $('key-form').hidden = true;
     draw();
   } catch (e) {
-    $('error').textContent = e.message;
-    $('error').hidden = false;
+    fail(e);
     if (api.wantsKey(e)) { // asking again with the same key cannot help
       $('key-form').hidden = false;
       $('key').focus();
@@ -161,15 +166,5 @@ async function tick() {
   timer = setTimeout(tick, EVERY_MS);
 }
 
-$('key-form').addEventListener('submit', (e) => {
-  e.preventDefault();
-  if (!api.setKey($('key').value)) {
-    $('error').textContent = api.NO_KEY;
-    $('key').select();
-    return;
-  }
-  $('key').value = '';
-  tick();
-});
-api.useAdminKey();
+onKey(tick, fail);
 tick();
