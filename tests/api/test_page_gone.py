@@ -227,6 +227,22 @@ def test_a_panel_s_waiting_takes_nothing_from_what_the_page_says(chrome, bundled
         assert not page["error"].is_displayed() and not page["sentence"].is_displayed()
 
 
+def test_a_wait_that_is_over_leaves_no_listener(page):
+    """A document had one more for each question about it."""
+    left = page.driver.execute_async_script("""
+        const done = arguments[0], {signal} = new AbortController();
+        let left = 0;
+        for (const [name, more] of [['addEventListener', 1], ['removeEventListener', -1]]) {
+          const real = signal[name];
+          signal[name] = (...all) => { left += more; real.apply(signal, all); };
+        }
+        import('/web/api.js').then(async ({wait}) => {
+          for (let n = 0; n < 3; n++) await wait(1, signal);
+          done(left);
+        });""")
+    assert left == 0
+
+
 @pytest.mark.parametrize("later", ["", "40 %"])
 def test_of_several_that_wait_the_last_one_ends_it(page, later):
     """What was said before returns when nothing waits any more, unless something else was said meanwhile."""

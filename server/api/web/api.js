@@ -60,7 +60,10 @@ export const wait = (ms, signal) => new Promise((done, fail) => {
   const stop = () => fail(new DOMException('closed', 'AbortError'));
   if (signal?.aborted) stop();
   signal?.addEventListener('abort', stop, {once: true});
-  setTimeout(done, ms);
+  setTimeout(() => {
+    signal?.removeEventListener('abort', stop);
+    done();
+  }, ms);
 });
 
 // Whether the server takes the request a moment later: it is busy or starts (other servers' dialects have no code for that), or
