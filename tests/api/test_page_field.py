@@ -74,6 +74,24 @@ def test_the_file_that_was_chosen_last_is_shown(page, bundled, tmp_path):
     assert typed(page) == "Two dogs." and page["count"].text.endswith("small.txt")
 
 
+def test_a_link_is_not_replaced_by_a_file_that_was_chosen_before_it(page, tmp_path):
+    page.driver.execute_script("""
+        const real = File.prototype.arrayBuffer;
+        File.prototype.arrayBuffer = async function () {
+          await new Promise((go) => { window.go = go; });
+          setTimeout(() => { window.was_read = true; }, 100);
+          return real.call(this);
+        };""")
+    (tmp_path / "large.txt").write_text("It is late.")
+    page["file"].send_keys(str(tmp_path / "large.txt"))
+    page.until(lambda: page.driver.execute_script("return Boolean(window.go)"))
+    page.driver.execute_script("location.hash = 'source=en&target=de&text=Two+dogs.'")
+    page.until(lambda: typed(page) == "Two dogs.")
+    page.driver.execute_script("go()")
+    page.until(lambda: page.driver.execute_script("return window.was_read"))
+    assert typed(page) == "Two dogs." and page["count"].text == "9 characters"
+
+
 def test_a_long_file_is_opened_at_once(page):
     """A file of 5 MB froze the page for almost a minute before it was in the field."""
     took = page.driver.execute_async_script("""

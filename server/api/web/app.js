@@ -108,6 +108,7 @@ async function about() {
 function follow() {
   const link = new URLSearchParams(location.hash.slice(1));
   if (!link.has('text')) return false;
+  state.reading = null;
   field.put(link.get('text'), link.get('format') || 'text');
   choose($('source'), link.get('source'));
   choose($('target'), link.get('target'));
