@@ -6,6 +6,7 @@ import {onKey} from './key.js';
 import {counted} from './words.js';
 
 const EVERY_MS = 2000, GAP_MS = 20000, SHOWN_S = 300, WINDOW_S = 9.5;
+const BEGUN = 'process_start_time_seconds';
 let samples = []; // {at (seconds, the server's), values: Map of 'name{labels}' to number}
 
 // How long something lasts, in its two largest units.
@@ -17,24 +18,24 @@ export function duration(seconds) {
 }
 
 const label = (key, name) => new RegExp(`[{,]${name}="((?:[^"\\\\]|\\\\.)*)"`).exec(key)?.[1].replace(/\\(.)/g, '$1');
-const named = (values, name) => [...values].filter(([key]) => key.startsWith(name + '{') || key === name);
-const total = (values, name) => named(values, name).reduce((sum, [, v]) => sum + v, 0);
 
-// What a counter gained per second between two samples.
-const rate = (a, b, name) => Math.max(0, (total(b.values, name) - total(a.values, name)) / Math.max(0.001, b.at - a.at));
+// A sample's [key, value] of each series of this name that is meant, and what such series have together.
+const named = (b, name, meant = () => true) => [...b.values].filter(([key]) => (key.startsWith(name + '{') || key === name) && meant(key));
+const total = (b, name, meant) => named(b, name, meant).reduce((sum, [, v]) => sum + v, 0);
 
-// What the series that are meant gained between two samples.
-const gain = (a, b, name, meant = () => true) =>
-  named(b.values, name).filter(([key]) => meant(key)).reduce((sum, [key, v]) => sum + v - (a.values.get(key) || 0), 0);
+// What one series gained since sample a, what all of them that are meant gained up to b, and that per second.
+const gained = (a, [key, v]) => v - (a.values.get(key) || 0);
+const gain = (a, b, name, meant) => named(b, name, meant).reduce((sum, series) => sum + gained(a, series), 0);
+const rate = (a, b, name) => Math.max(0, gain(a, b, name)) / Math.max(0.001, b.at - a.at);
 
 // The q-th quantile of what a histogram's series that are meant gained between two samples, together.
 function quantile(a, b, name, meant, q) {
-  const gained = new Map();
-  for (const [key, v] of named(b.values, name + '_bucket').filter(([key]) => meant(key))) {
-    const le = label(key, 'le') === '+Inf' ? Infinity : Number(label(key, 'le'));
-    gained.set(le, (gained.get(le) || 0) + v - (a.values.get(key) || 0));
+  const counts = new Map();
+  for (const series of named(b, name + '_bucket', meant)) {
+    const le = label(series[0], 'le') === '+Inf' ? Infinity : Number(label(series[0], 'le'));
+    counts.set(le, (counts.get(le) || 0) + gained(a, series));
   }
-  const bounds = [...gained].sort((x, y) => x[0] - y[0]);
+  const bounds = [...counts].sort((x, y) => x[0] - y[0]);
   const all = bounds.length ? bounds[bounds.length - 1][1] : 0;
   if (!all) return NaN;
   let below = 0, from = 0;
@@ -52,9 +53,9 @@ const CHARTS = [
   {title: 'Target tokens per second', series: {tokens: (a, b) => rate(a, b, 'dragoman_target_tokens_total')}},
   {title: 'Latency of translations, ms', series: Object.fromEntries([['p50', 0.5], ['p90', 0.9], ['p99', 0.99]].map(([n, q]) =>
     [n, (a, b) => 1000 * quantile(a, b, 'dragoman_http_request_duration_seconds', translates, q)]))},
-  {title: 'Sentences waiting', series: {waiting: (a, b) => total(b.values, 'dragoman_queue_depth')}},
+  {title: 'Sentences waiting', series: {waiting: (a, b) => total(b, 'dragoman_queue_depth')}},
   {title: 'Rows per decode step', series: {rows: (a, b) => rate(a, b, 'dragoman_batch_rows_sum') / rate(a, b, 'dragoman_batch_rows_count')}},
-  {title: 'Resident memory, MB', series: {memory: (a, b) => total(b.values, 'process_resident_memory_bytes') / 1e6}},
+  {title: 'Resident memory, MB', series: {memory: (a, b) => total(b, 'process_resident_memory_bytes') / 1e6}},
 ];
 
 const short = (v) => (!Number.isFinite(v) ? '–' : v < 1e-6 ? '0' : v >= 100 ? Math.round(v).toLocaleString() : v.toPrecision(2));
@@ -96,12 +97,12 @@ function rows(table, list) {
 
 // Each model's share of the work over the time that is kept. Answers from the cache need no model.
 function useByModel(first, last) {
-  const names = [...new Set(named(last.values, 'dragoman_step_seconds_count').map(([key]) => label(key, 'model')))];
+  const names = [...new Set(named(last, 'dragoman_step_seconds_count').map(([key]) => label(key, 'model')))];
   return names.map((name) => {
-    const its = (key) => label(key, 'model') === name, gained = (series) => gain(first, last, series, its);
+    const its = (key) => label(key, 'model') === name;
     const wait = (q) => short(1000 * quantile(first, last, 'dragoman_queue_wait_seconds', its, q));
-    const waiting = named(last.values, 'dragoman_queue_sentences').filter(([key]) => its(key)).reduce((sum, [, v]) => sum + v, 0);
-    const sentences = gained('dragoman_queue_wait_seconds_count'), busy = gained('dragoman_step_seconds_sum') / Math.max(0.001, last.at - first.at);
+    const waiting = total(last, 'dragoman_queue_sentences', its), sentences = gain(first, last, 'dragoman_queue_wait_seconds_count', its);
+    const busy = gain(first, last, 'dragoman_step_seconds_sum', its) / Math.max(0.001, last.at - first.at);
     return [name, sentences.toLocaleString(), short(60 * sentences / Math.max(1, last.at - first.at)), busy > 0 ? `${short(100 * busy)} %` : '0 %',
       `${wait(0.5)}, ${wait(0.99)}`, waiting.toLocaleString()];
   });
@@ -109,27 +110,24 @@ function useByModel(first, last) {
 
 function draw() {
   const first = samples[0], last = samples[samples.length - 1], minutes = Math.max(last.at - first.at, 1) / 60;
-  const gained = (key) => (last.values.get(key) || 0) - (first.values.get(key) || 0);
   $('charts').replaceChildren(...CHARTS.map(chart));
   rows('models', useByModel(first, last));
-  rows('use', named(last.values, 'dragoman_sentences_total').map(([key, v]) => {
-    const pair = label(key, 'pair');
-    const characters = last.values.get(`dragoman_characters_total{pair="${pair}"}`) || 0;
-    return [pair, v.toLocaleString(), characters.toLocaleString(), short(gained(key) / minutes)];
+  rows('use', named(last, 'dragoman_sentences_total').map(([key, v]) => {
+    const pair = label(key, 'pair'), characters = last.values.get(`dragoman_characters_total{pair="${pair}"}`) || 0;
+    return [pair, v.toLocaleString(), characters.toLocaleString(), short(gained(first, [key, v]) / minutes)];
   }));
-  const ends = named(last.values, 'dragoman_requests_total'); // of each dialect
-  rows('ends', [...new Set(ends.map(([key]) => label(key, 'outcome')))].map((outcome) => {
-    const those = ends.filter(([key]) => label(key, 'outcome') === outcome);
-    return [outcome, ...[([, v]) => v, ([key]) => gained(key)].map((of) => those.reduce((sum, e) => sum + of(e), 0).toLocaleString())];
+  const ends = 'dragoman_requests_total'; // a series for each dialect
+  rows('ends', [...new Set(named(last, ends).map(([key]) => label(key, 'outcome')))].map((outcome) => {
+    const its = (key) => label(key, 'outcome') === outcome;
+    return [outcome, total(last, ends, its).toLocaleString(), gain(first, last, ends, its).toLocaleString()];
   }));
-  $('summary').textContent = `${total(last.values, 'dragoman_ready') ? 'Ready' : 'Not ready'}; up for ${duration(last.at - total(last.values, 'process_start_time_seconds'))}; ` +
-    `${counted(total(last.values, 'dragoman_workers_busy'), 'worker')} busy; ${counted(total(last.values, 'dragoman_connections_open'), 'connection')} open`;
+  $('summary').textContent = `${total(last, 'dragoman_ready') ? 'Ready' : 'Not ready'}; up for ${duration(last.at - total(last, BEGUN))}; ` +
+    `${counted(total(last, 'dragoman_workers_busy'), 'worker')} busy; ${counted(total(last, 'dragoman_connections_open'), 'connection')} open`;
 }
 
 // What is drawn of a server's samples.
 const DRAWN = /^(dragoman_(requests_total|target_tokens_total|http_request_duration_seconds_bucket|queue_|batch_rows_|step_seconds_(sum|count)|sentences_total|characters_total|ready|workers_busy|connections_open)|process_(resident|start))/;
 const sample = ({at_ms: ms, samples: all}) => ({at: ms / 1000, values: new Map(Object.entries(all).filter(([key]) => DRAWN.test(key) && (!key.includes('_http_') || translates(key))))});
-const BEGUN = 'process_start_time_seconds';
 
 // One more sample; all of the last minutes if there are none, or none since the page slept.
 let read = -Infinity;
