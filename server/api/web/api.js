@@ -1,5 +1,6 @@
 // The server's API: one function for each endpoint this page uses. An error has the server's own sentence.
 
+import {$} from './elements.js';
 import {keptKey} from './key.js';
 import {t} from './words.js';
 
@@ -97,8 +98,8 @@ const reason = (e) => (e.status === 429 ? USED_UP : e.code === 'starting' ? STAR
 const TRIES = 10;
 
 // What is refused for a moment is asked again when the server says, for a while, or until its models are there; an element says
-// why meanwhile.
-export async function patiently(what, signal, place) {
+// why meanwhile: the page's status, if there is no place of its own for that.
+export async function patiently(what, signal, place = $('status')) {
   for (let tries = 1; ; tries++) {
     try {
       return await what();

@@ -33,8 +33,8 @@ const output = new Output($('output'), (entry, at) => panel.open(entry, at));
 const panel = new SentencePanel(pair, fail, (entry, text, flags) => {
   output.take(entry, text, flags);
   marks();
-}, $('status'), () => glossaries.use(...pair()));
-const models = new Models(fail, $('status'));
+}, () => glossaries.use(...pair()));
+const models = new Models(fail);
 const documents = new Documents(fail, $('file'));
 const glossaries = new Glossaries(pair, fail, () => {
   glossaries.use(...pair());
@@ -97,11 +97,11 @@ async function load() {
 }
 
 async function about() {
-  const {version, max_characters: most, documents: kinds, glossaries: offered, collections} = await api.patiently(api.index, undefined, $('status'));
+  const {version, max_characters: most, documents: kinds, glossaries: offered, collections} = await api.patiently(api.index);
   $('version').textContent = version;
   state.most = most;
   documents.load(kinds);
-  await glossaries.load(offered, collections, $('status'));
+  await glossaries.load(offered, collections);
 }
 
 // Translate what the link holds after its #. Returns whether it holds a text.
@@ -152,7 +152,7 @@ async function detect(text, signal) {
     detected(null, '');
     return;
   }
-  const {detections: [d]} = await api.patiently(() => api.detect(begin(text, Math.min(2000, state.most)), signal), signal, $('status'));
+  const {detections: [d]} = await api.patiently(() => api.detect(begin(text, Math.min(2000, state.most)), signal), signal);
   const name = languageName(d.language);
   detected(d.language, d.confidence ? t`Detected: ${name} (${d.confidence} %)` : t`Not recognized: read as ${name}`);
 }
@@ -176,7 +176,7 @@ async function translate(text, signal, anew) {
     while (next < parts.length) {
       const part = parts[next++];
       const answer = await api.patiently(() => api.stream({text: part.text, source, target, format, glossary},
-        (s) => output.sentence(part, s), signal), signal, $('status'));
+        (s) => output.sentence(part, s), signal), signal);
       output.finish(part, answer.translations[0]);
       done++;
       if (parts.length > 1) say(`${Math.round((100 * done) / parts.length)} %`);
@@ -257,7 +257,7 @@ async function check() {
   let doubtful = 0;
   say(t`Checking …`);
   try {
-    const n = await readBack(all, pair(), state.most, signal, $('status'), (span, wrong) => {
+    const n = await readBack(all, pair(), state.most, signal, (span, wrong) => {
       const others = span.entry.flags.filter((flag) => flag !== 'read_back');
       output.set(span, span.textContent, wrong ? [...others, 'read_back'] : others);
       doubtful += wrong;

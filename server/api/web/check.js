@@ -16,9 +16,9 @@ const line = (text) => text.replace(/\s+/g, ' ');
 const readable = ({entry, textContent}) => !entry.pivot && !marked(entry, entry.source + textContent) &&
   !['same_language', 'from_memory'].some((flag) => entry.flags.includes(flag));
 
-async function doubtful(spans, [source, target], signal, place) {
+async function doubtful(spans, [source, target], signal) {
   const text = spans.map((s) => line(s.entry.source)), translation = spans.map((s) => line(s.textContent));
-  const score = (body) => api.patiently(() => api.score(body, signal), signal, place);
+  const score = (body) => api.patiently(() => api.score(body, signal), signal);
   const [there, back] = await Promise.all([score({text, translation, source, target}),
     score({text: translation, translation: text, source: target, target: source})]);
   return there.scores.map((s, i) => (2 * mean(s) + mean(back.scores[i])) / 3 < LIMIT);
@@ -33,13 +33,13 @@ function request(list, most) {
 }
 
 // Check these sentences of a translation; tell(span, doubtful) for each that can be checked and whose translation is still the same.
-// Returns how many can be checked. most: characters of a request. place: the element that says why the page waits.
-export async function readBack(spans, pair, most, signal, place, tell) {
+// Returns how many can be checked. most: characters of a request.
+export async function readBack(spans, pair, most, signal, tell) {
   const list = spans.filter(readable);
   for (let at = 0, some; at < list.length; at += some.length) {
     some = request(list.slice(at, at + PAIRS), most);
     const texts = some.map((s) => s.textContent);
-    (await doubtful(some, pair, signal, place)).forEach((wrong, i) => some[i].textContent === texts[i] && tell(some[i], wrong));
+    (await doubtful(some, pair, signal)).forEach((wrong, i) => some[i].textContent === texts[i] && tell(some[i], wrong));
   }
   return list.length;
 }

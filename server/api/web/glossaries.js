@@ -54,11 +54,11 @@ export class Glossaries {
     onFiles($('glossary-file'), (files) => this.upload(files));
   }
 
-  // offered: whether there are glossaries here. kept: whether they can be made and changed. place: the element that says why the page waits.
-  async load(offered, kept, place) {
+  // offered: whether there are glossaries here. kept: whether they can be made and changed.
+  async load(offered, kept) {
     $('glossary-choice').hidden = !offered;
     $('show-glossaries').hidden = !kept;
-    const {glossaries, server} = offered ? await api.patiently(api.glossaries, undefined, place) : {glossaries: [], server: []};
+    const {glossaries, server} = offered ? await api.patiently(api.glossaries) : {glossaries: [], server: []};
     this.list = [...server.map((g) => ({...g, id: g.name, file: true})), ...glossaries]; // file: it is read from one on the server
     this.fill(local.get(CHOSEN));
     this.show();

@@ -50,10 +50,8 @@ function scores(list) {
 }
 
 export class Models {
-  // place: the element that says why the page waits.
-  constructor(fail, place) {
+  constructor(fail) {
     this.fail = fail;
-    this.place = place;
   }
 
   show(list) {
@@ -72,7 +70,7 @@ export class Models {
     const box = node('div', {}, t`Loading …`);
     details.append(box);
     try {
-      const card = await api.patiently(() => api.card(m.version), undefined, this.place);
+      const card = await api.patiently(() => api.card(m.version));
       box.replaceChildren(...(card.description ? [node('p', {}, card.description)] : []), facts(card),
         ...(card.scores ? [node('h4', {}, t`Scores`), scores(card.scores)] : []),
         ...(card.card ? [node('div', {class: 'card-text', tabindex: 0, role: 'group', 'aria-label': t`Text of the card`}, ...markdown(card.card))] : [node('p', {class: 'hint'}, t`The model has no MODEL_CARD.md.`)]));

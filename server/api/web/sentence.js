@@ -31,14 +31,13 @@ function limits(entry, text) {
 const DOUBLE_CLICK_MS = 400;
 
 export class SentencePanel {
-  // pair(): [source, target]; fail(error); replaced(entry, text, flags): another translation was taken; place: the element that
-  // says why the page waits; glossary(): the id of the glossary in use, undefined for none.
-  constructor(pair, fail, replaced, place, glossary) {
+  // pair(): [source, target]; fail(error); replaced(entry, text, flags): another translation was taken; glossary(): the id of the
+  // glossary in use, undefined for none.
+  constructor(pair, fail, replaced, glossary) {
     this.pair = pair;
     this.glossary = glossary;
     this.fail = fail;
     this.replaced = replaced;
-    this.place = place;
     this.asking = new AbortController();
     this.attention = new AttentionView(pair, fail, (what, wanted) => this.patiently(what, wanted));
     $('sentence-close').addEventListener('click', () => this.close());
@@ -56,7 +55,7 @@ export class SentencePanel {
       if (!wanted()) throw new DOMException('not wanted', 'AbortError');
       return what(signal);
     };
-    return api.patiently(now, signal, this.place);
+    return api.patiently(now, signal);
   }
 
   close() {
