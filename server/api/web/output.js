@@ -158,8 +158,6 @@ export class Output {
 
   choose(span, click) {
     if (!span || (click && !document.getSelection().isCollapsed)) return; // text was selected, to be copied perhaps
-    this.all().forEach((s) => s.removeAttribute('aria-current'));
-    span.setAttribute('aria-current', 'true');
     this.focus(span, false);
     this.onSentence(span.entry, click && placeOf(click, span));
   }

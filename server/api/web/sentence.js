@@ -75,10 +75,10 @@ export class SentencePanel {
 
   // at: the place of a word to choose at once, in code points; undefined: the sentence was not clicked.
   async open(entry, at) {
-    this.asking.abort(); // questions about another sentence
+    this.leave(); // another sentence
     this.asking = new AbortController();
     this.entry = entry;
-    this.chosen = null;
+    entry.span.setAttribute('aria-current', 'true');
     $('sentence').hidden = false;
     $('alternatives').replaceChildren();
     $('nbest').open = $('attention').open = false;
@@ -88,7 +88,6 @@ export class SentencePanel {
     const text = entry.span.textContent;
     this.show_words(entry, text);
     $('sentence').focus({preventScroll: at !== undefined});
-    clearTimeout(this.scrolling);
     if (at !== undefined) this.scrolling = setTimeout(() => this.shown(), DOUBLE_CLICK_MS);
     const word = at === undefined ? null : this.right.find((w) => !w.space && w.begin <= at && at <= w.end);
     if (word) this.choose(word, text);
