@@ -2,7 +2,7 @@
 import * as api from './api.js';
 import {$, copySelection, fill, node, offers} from './elements.js';
 import {onFiles, readText, save, translatedName} from './file.js';
-import {begin, codePoints, direction, isWrapped} from './text.js';
+import {begin, countPoints, direction, isWrapped} from './text.js';
 import {local} from './kept.js';
 import {Documents} from './documents.js';
 import {Field} from './field.js';
@@ -287,7 +287,7 @@ function marks() {
 
 // Characters as the server counts them, and what else is known of the text.
 function count() {
-  const text = $('input').value, n = text ? codePoints(text).length : 0;
+  const text = $('input').value, n = countPoints(text);
   const parts = [n && counted(n, 'character'), field.file?.name].filter(Boolean).join(', ');
   $('count').textContent = n && field.format !== 'text' ? t`${parts} read as ${FORMATS[field.format]}` : parts;
 }
@@ -332,7 +332,7 @@ async function openText(file) {
   });
   if (state.reading !== reading) return true; // another text came meanwhile
   // It cannot be cut into parts here, but by a server that takes documents.
-  if (format === 'markdown' && codePoints(text).length > state.most && documents.serves(file.name)) return false;
+  if (format === 'markdown' && countPoints(text) > state.most && documents.serves(file.name)) return false;
   setText(text, format === 'text' && isWrapped(text) ? 'wrapped' : format, {name: file.name, ...its});
   start();
   return true;

@@ -3,7 +3,7 @@
 
 import * as api from './api.js';
 import {marked} from './sentence.js';
-import {codePoints} from './text.js';
+import {countPoints} from './text.js';
 
 const PAIRS = 16; // of a request
 // A sentence is doubtful if the mean log-probability of its tokens is lower, where the translation counts twice and the text once.
@@ -26,7 +26,7 @@ async function doubtful(spans, [source, target], signal) {
 
 // The first of these sentences, as many as one request takes: the server counts their texts and their translations.
 function request(list, most) {
-  const size = (s) => codePoints(s.entry.source).length + codePoints(s.textContent).length;
+  const size = (s) => countPoints(s.entry.source) + countPoints(s.textContent);
   let n = 1;
   for (let sum = size(list[0]); n < list.length && (sum += size(list[n])) <= most; n++);
   return list.slice(0, n);

@@ -1,5 +1,7 @@
 // Texts: by code points, as the API counts, cut into words, parts and lines, and their direction.
 
+export const countPoints = (s) => s.length - (s.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+
 // s.slice by code points. Index once for many slices of one text.
 export function codePoints(s) {
   const at = [];
