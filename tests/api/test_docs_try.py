@@ -5,10 +5,11 @@ import time
 import pytest
 import requests
 
-from conftest import CLI, PATIENCE, Server
+from conftest import PATIENCE, Server
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
-from web_page import BUNDLES, By, axe, before_each_page, bundled, chrome, emulate, phone, sideways  # noqa: F401
+from test_keys import add as add_key
+from web_page import BUNDLES, By, axe, before_each_page, bundled, chrome, emulate, no_script_failed, phone, sideways  # noqa: F401
 
 
 class Docs:
@@ -49,8 +50,7 @@ def docs(chrome, bundled):  # noqa: F811
     page = Docs(chrome, bundled)
     chrome.execute_script("sessionStorage.clear()")
     yield page
-    wrong = [line for line in chrome.get_log("browser") if line["level"] == "SEVERE" and line["source"] != "network"]
-    assert not wrong, wrong
+    no_script_failed(chrome)
 
 
 def test_a_browser_that_keeps_nothing_has_forms(chrome, bundled):  # noqa: F811
@@ -62,7 +62,7 @@ def test_a_browser_that_keeps_nothing_has_forms(chrome, bundled):  # noqa: F811
         docs.open("index")
         assert docs.send("index")[0] == 200
         chrome.find_element(By.ID, "key").send_keys("k")
-        assert not [line for line in chrome.get_log("browser") if line["level"] == "SEVERE" and line["source"] != "network"]
+        no_script_failed(chrome)
 
 
 def test_an_example_is_sent_and_answered(docs, bundled):  # noqa: F811
@@ -164,15 +164,14 @@ def test_the_keyboard_is_enough_for_a_form(docs):
 
 
 def test_a_key_goes_with_what_is_sent(chrome, tmp_path):  # noqa: F811
-    import subprocess
     keys = str(tmp_path / "keys.db")
-    made = subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "docs"], capture_output=True, text=True, check=True)
+    key = add_key(keys)["key"]
     with Server(BUNDLES, "--keys", keys) as server:
         docs = Docs(chrome, server)
         chrome.execute_script("sessionStorage.clear()")
         docs.open("models")
         assert docs.send("models")[0] == 401
-        docs.all("#key")[0].send_keys(made.stdout.split()[-1])
+        docs.all("#key")[0].send_keys(key)
         assert docs.send("models")[0] == 200
         chrome.execute_script("sessionStorage.clear()")
     chrome.get_log("browser")  # drops the message about the refused request

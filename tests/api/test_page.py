@@ -251,14 +251,11 @@ def test_a_server_that_starts_is_waited_for(chrome, bundled):
     """The server lists no models until they are loaded."""
     with before_each_page(chrome, """
         const real = window.fetch;
-        window.asked = 0;
-        window.fetch = (path, ...more) => path === '/v1/models' && ++window.asked < 3
+        window.fetch = (path, ...more) => path === '/v1/models' && !window.up
             ? Promise.resolve(new Response('{"models": []}', {headers: {'Content-Type': 'application/json'}})) : real(path, ...more);"""):
-        chrome.get("about:blank")
-        chrome.get(bundled.url("/"))
-        assert chrome.find_element(By.ID, "status").text == "The server is starting …"
-        page = Page.__new__(Page)
-        page.driver, page.server = chrome, bundled
+        page = Page(chrome, bundled, languages=0)
+        page.until(lambda: page["status"].text == "The server is starting …")
+        chrome.execute_script("window.up = true")
         page.until(lambda: len(page.all("#target option")) >= 3)
         assert page["status"].text == ""
 
@@ -277,7 +274,7 @@ def test_history_is_kept_only_if_wanted(page):
 
 def test_a_server_that_is_gone_is_named(page, bundled):
     page.translate("Where is the station?")
-    with unplugged(page, "*/v1/*"):
+    with unplugged(page.driver, "*/v1/*"):
         page["translate"].click()
         page.until(lambda: page["error"].is_displayed())
         assert "does not answer" in page["error"].text

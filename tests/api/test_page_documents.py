@@ -1,16 +1,16 @@
 """Documents on the web page, in a real browser: what is offered, sent, shown meanwhile, and downloaded."""
 import io
 import json
-import subprocess
 import zipfile
 
 import pytest
 import requests
 
-from conftest import CLI, PATIENCE, Server
+from conftest import PATIENCE, Server
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from test_keys import add as add_key
 from web_page import BUNDLES, Page, axe, chord, chrome, emulate, phone, picture, sent, sideways, unplugged  # noqa: F401
 
 TEXT, GERMAN = "Two dogs play in the snow.", "Zwei Hunde spielen im Schnee."
@@ -171,7 +171,7 @@ def test_documents_need_no_other_servers_api(chrome, tmp_path, folder, dialects)
 
 def test_a_server_that_is_gone_is_asked_again(chrome, served, tmp_path):  # noqa: F811
     page = DocumentPage(chrome, served)
-    with unplugged(page, "*/v1/documents/*"):
+    with unplugged(chrome, "*/v1/documents/*"):
         page.upload(tmp_path / "a.docx", docx(TEXT))
         page.until(lambda: page.state().startswith("The server does not answer"))
         assert axe(page) == "[]"
@@ -270,10 +270,10 @@ def test_a_narrow_phone_shows_a_document(chrome, served, tmp_path):  # noqa: F81
 
 def test_a_key_goes_with_a_document(chrome, tmp_path):  # noqa: F811
     keys = str(tmp_path / "keys.db")
-    made = subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "page"], capture_output=True, text=True, check=True)
+    key = add_key(keys)["key"]
     with Server(BUNDLES, "--keys", keys, "--documents", str(tmp_path / "d.db")) as s:
         chrome.get(s.url("/"))
-        chrome.execute_script("sessionStorage.setItem('dragoman-key', arguments[0])", made.stdout.split()[-1])
+        chrome.execute_script("sessionStorage.setItem('dragoman-key', arguments[0])", key)
         page = DocumentPage(chrome, s)
         page.upload(tmp_path / "a.docx", docx(TEXT))
         page.finished()

@@ -6,7 +6,7 @@ import requests
 
 from conftest import PATIENCE, Server
 from test_keys import add as add_key
-from web_page import BUNDLES, Keys, Page, axe, bundled, chrome, expected, phone, pressed, sent, sideways, tab_to  # noqa: F401
+from web_page import BUNDLES, Keys, Page, axe, bundled, chrome, expected, forget, no_script_failed, phone, pressed, sent, sideways, tab_to  # noqa: F401
 
 TEXT = "Two dogs play in the snow."
 
@@ -41,11 +41,9 @@ def opened(chrome, server):  # noqa: F811
 def page(chrome, keeping):  # noqa: F811
     for glossary in listed(keeping):
         requests.delete(keeping.url("/v1/glossaries/" + glossary["id"]), timeout=PATIENCE)
-    chrome.get(keeping.url("/web/icon.svg"))
-    chrome.execute_script("localStorage.clear(); sessionStorage.clear()")
+    forget(chrome, keeping)
     yield opened(chrome, keeping)
-    wrong = [line for line in chrome.get_log("browser") if line["level"] == "SEVERE" and line["source"] != "network"]
-    assert not wrong, wrong
+    no_script_failed(chrome)
 
 
 def entries(page):

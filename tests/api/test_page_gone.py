@@ -66,9 +66,7 @@ def test_a_server_that_dies_under_a_sentence(chrome):
 def test_the_look_at_the_server_outlives_it(chrome):
     first = Server(BUNDLES).__enter__()
     try:
-        chrome.get(first.url("/status"))
-        page = Page.__new__(Page)
-        page.driver, page.server = chrome, first
+        page = Page(chrome, first, "status", languages=0)
         page.until(lambda: len(page.all("svg.chart")) == 6)
     finally:
         first.stop(signal.SIGKILL)
@@ -83,11 +81,8 @@ def test_the_look_at_the_server_outlives_it(chrome):
 
 def test_models_that_cannot_be_read_yet_are_asked_for_again(chrome, bundled):
     """If the server goes away before it lists its models, the page fills itself once it is back."""
-    page = Page.__new__(Page)
-    page.driver, page.server = chrome, bundled
-    with unplugged(page, "*/v1/models"):
-        chrome.get("about:blank")
-        chrome.get(bundled.url("/"))
+    with unplugged(chrome, "*/v1/models"):
+        page = Page(chrome, bundled, languages=0)
         page.until(lambda: "does not answer" in page["error"].text)
         assert not page.all("#target option")
     page.until(lambda: len(page.all("#target option")) >= 3 and not page["error"].is_displayed())

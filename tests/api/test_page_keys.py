@@ -1,43 +1,33 @@
 """API keys that are entered on the web page: pasted ones come with signs that nobody sees, and some are none."""
-import subprocess
-
 import pytest
 
-from conftest import CLI, Server
+from conftest import Server
+from test_keys import add
 from web_page import BUNDLES, TEXT, Page, before_each_page, chrome, pressed  # noqa: F401
 
 NO_KEY = "This is no API key: a key has ASCII characters alone."
-
-
-def made(keys, *flags):
-    """Adds a key to the file and returns it."""
-    return subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "page", *flags], capture_output=True, text=True, check=True).stdout.split()[-1]
 
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory):
     """A server that asks for keys: (server, a key, one with the scope admin)."""
     keys = str(tmp_path_factory.mktemp("keys") / "keys.db")
-    key, admin = made(keys), made(keys, "--scope", "admin")
+    key, admin = add(keys)["key"], add(keys, "--scope", "admin")["key"]
     with Server(BUNDLES, "--keys", keys) as server:
         yield server, key, admin
 
 
 @pytest.fixture
 def asked(chrome, guarded):  # noqa: F811
-    """A page whose elements are found, without waiting for languages."""
-    page = Page.__new__(Page)
-    page.driver, page.server = chrome, guarded[0]
-    chrome.get(page.server.url("/web/icon.svg"))
+    page = Page(chrome, guarded[0], "web/icon.svg", languages=0)
     chrome.execute_script("sessionStorage.clear()")
     yield page
     chrome.execute_script("sessionStorage.clear()")
     chrome.get_log("browser")  # drops the messages about refused requests
 
 
-def opened(page, path="/"):
-    page.driver.get("about:blank")
-    page.driver.get(page.server.url(path))
+def opened(page, rest=""):
+    page.open(rest)
     page.until(lambda: page["key-form"].is_displayed())
 
 
@@ -75,14 +65,13 @@ def test_a_kept_key_that_cannot_be_sent_is_asked_for_again(asked, guarded):
     asked.until(lambda: len(asked.all("#target option")) >= 3)
 
 
-@pytest.mark.parametrize("path", ["/", "/status"])
+@pytest.mark.parametrize("path", ["", "status"])
 def test_a_server_without_keys_asks_for_none(asked, path):
     """It refuses pages whose address has a name that strangers may own (403); the page then asked for an API key that nobody has."""
     said = "the Host header names no host of this server"
     with before_each_page(asked.driver, """
         window.fetch = () => Promise.resolve(new Response(JSON.stringify({error: {code: 'forbidden', message: %r}}), {status: 403}));""" % said):
-        asked.driver.get("about:blank")
-        asked.driver.get(asked.server.url(path))
+        asked.open(path)
         asked.until(lambda: asked["error"].text == said)
         assert not asked["key-form"].is_displayed()
 
@@ -91,7 +80,7 @@ def test_a_key_that_ends_while_someone_types(asked, guarded):
     """The rest of what was typed went into the key's field; then the text was translated into the languages that were chosen before,
     or a link's text took its place."""
     server, key, _ = guarded
-    opened(asked, "/#source=en&target=de&text=Two+dogs+play.")
+    opened(asked, "#source=en&target=de&text=Two+dogs+play.")
     entered(asked, key)
     asked.done()
     assert asked.driver.execute_script("return document.activeElement.id") == "input"
@@ -124,7 +113,7 @@ def test_a_file_without_a_key_is_not_blamed_on_the_server(asked, guarded, tmp_pa
 
 
 def test_the_operators_page_refuses_them_too(asked, guarded):
-    opened(asked, "/status")
+    opened(asked, "status")
     entered(asked, guarded[2] + "–")
     asked.until(lambda: asked["error"].text == NO_KEY)
     assert asked["key-form"].is_displayed()

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from conftest import ROOT
-from web_page import TEXT, Page, axe, bundled, chrome, phone  # noqa: F401
+from web_page import TEXT, Page, axe, bundled, chrome, forget, phone  # noqa: F401
 
 
 def catalog(language):
@@ -19,8 +19,7 @@ def opened(chrome, bundled):  # noqa: F811
     agent = chrome.execute_script("return navigator.userAgent")
 
     def open_in(languages):
-        chrome.get(bundled.url("/web/icon.svg"))
-        chrome.execute_script("localStorage.clear(); sessionStorage.clear()")
+        forget(chrome, bundled)
         chrome.execute_cdp_cmd("Network.setUserAgentOverride", {"userAgent": agent, "acceptLanguage": languages})
         return Page(chrome, bundled)
     yield open_in

@@ -95,7 +95,5 @@ def test_links_stay_under_the_prefix(chrome, proxied, path):  # noqa: F811
 
 def test_the_look_at_the_server_works_under_a_prefix(chrome, proxied):  # noqa: F811
     proxy, _ = proxied
-    chrome.get(proxy.url("/status"))
-    page = Page.__new__(Page)
-    page.driver = chrome
+    page = Page(chrome, proxy, "status", languages=0)
     page.until(lambda: len(page.all("svg.chart")) == 6)

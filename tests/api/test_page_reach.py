@@ -41,7 +41,7 @@ def test_axe_finds_nothing_in_any_state(page, scheme):
     assert axe(page) == "[]"
     page.choose("att-view", "map")
     page.until(lambda: len(page.all("#att-picture figure")) > 1)
-    with unplugged(page, "*/v1/*"):
+    with unplugged(page.driver, "*/v1/*"):
         page.all("#sentence-target button")[0].click()
         page.until(lambda: page["error"].is_displayed())
     assert axe(page) == "[]"
@@ -124,7 +124,7 @@ def test_a_narrow_phone_needs_no_sideways_scrolling(page):
                 page.choose("att-view", view)
                 page.choose("att-head", head)
                 assert sideways(page) <= 320, (view, head)
-        with unplugged(page, "*/v1/*"):
+        with unplugged(page.driver, "*/v1/*"):
             page.paste(TEXT)
             page.until(lambda: page["error"].is_displayed())
         assert sideways(page) <= 320

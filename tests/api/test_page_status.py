@@ -7,17 +7,15 @@ import subprocess
 import time
 
 import pytest
-from selenium.webdriver.common.action_chains import ActionChains
-from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
 
-from conftest import CLI, EN_DE, PATIENCE, ROOT, SERVER, Server
-from web_page import BUNDLES, TEXT, Page, axe, bundled, chrome, emulate, page, phone, picture, sideways  # noqa: F401
+from conftest import EN_DE, ROOT, SERVER, Server
+from test_keys import add as add_key
+from web_page import BUNDLES, TEXT, Keys, Page, axe, bundled, chrome, emulate, page, phone, picture, pressed, sideways  # noqa: F401
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_server_is_looked_at(page, bundled, scheme):
-    page.driver.get(bundled.url("/status"))
+    page.open("status")
     emulate(page, prefers_color_scheme=scheme)
     page.until(lambda: len(page.all("svg.chart")) == 6)
     for _ in range(3):
@@ -53,7 +51,7 @@ def test_a_busy_server_is_pictured(page, bundled, tmp_path):
             f.write(json.dumps({"class": "long" if len(text) > 200 else "short", "body": {"text": text, "source": source, "target": target}}) + "\n")
     load = lambda verb, *more: subprocess.run([LOAD, verb, "--port", str(bundled.port), *more], check=True, capture_output=True)
     load("learn", "--items", str(items), "--out", str(learnt))
-    page.driver.get(bundled.url("/status"))
+    page.open("status")
     load("run", "--items", str(learnt), "--share", "short=4", *(word for phase in PHASES for word in ("--phase", phase)))
     for scheme in ("light", "dark"):
         emulate(page, prefers_color_scheme=scheme)
@@ -94,10 +92,7 @@ LENGTHS = [(0, "0 seconds"), (59.9, "59 seconds"), (61, "1 minute"), (3599, "59 
 
 
 def test_a_page_says_how_long_the_server_is_up(chrome, bundled):
-    page = Page.__new__(Page)
-    page.driver, page.server = chrome, bundled
-    chrome.get("about:blank")
-    chrome.get(bundled.url("/status"))
+    page = Page(chrome, bundled, "status", languages=0)
     page.until(lambda: re.search(r"up for (\d+ seconds?|1 minute|\d+ minutes);", page["summary"].text))
     said = chrome.execute_async_script("const [given, done] = arguments; import('/web/status.js').then((m) => done(given.map(m.duration)))", [s for s, _ in LENGTHS])
     assert said == [words for _, words in LENGTHS]
@@ -119,9 +114,7 @@ def test_use_by_model_is_of_the_last_minutes(chrome, models, tmp_path):
         server.translate("This sentence is older than the page.")
         before = waited()
         assert before > 0
-        chrome.get(server.url("/status"))
-        page = Page.__new__(Page)
-        page.driver, page.server = chrome, server
+        page = Page(chrome, server, "status", languages=0)
         page.until(lambda: len(cells(page, "models")) == 2)
         assert [row[:2] for row in sorted(cells(page, "models"))] == [["de-fr", "0"], ["en-de-small", "%d" % before]]
         assert [row[2] for row in cells(page, "ends") if row[0] == "ok"] == ["1"]
@@ -144,61 +137,37 @@ def test_use_by_model_is_of_the_last_minutes(chrome, models, tmp_path):
 
 def test_a_key_is_asked_for(chrome, tmp_path):
     keys = str(tmp_path / "keys.db")
-    made = subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "page"], capture_output=True, text=True, check=True)
-    key = made.stdout.split()[-1]
+    key = add_key(keys)["key"]
     with Server(BUNDLES, "--keys", keys) as server:
-        chrome.get("about:blank")
-        chrome.get(server.url("/"))
-        end = time.monotonic() + PATIENCE
-        while not chrome.find_element(By.ID, "key-form").is_displayed():
-            assert time.monotonic() < end
-            time.sleep(0.05)
-        asked = Page.__new__(Page)
-        asked.driver = chrome
-        assert axe(asked) == "[]"
-        with phone(asked):
-            assert sideways(asked) <= 320
-        chrome.find_element(By.ID, "key").send_keys(key + Keys.ENTER)
-        while not chrome.find_elements(By.CSS_SELECTOR, "#target option"):
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        page = Page(chrome, server, languages=0)
+        page.until(lambda: page["key-form"].is_displayed())
+        assert axe(page) == "[]"
+        with phone(page):
+            assert sideways(page) <= 320
+        page["key"].send_keys(key + Keys.ENTER)
+        page.until(lambda: page.all("#target option"))
         chrome.execute_script("sessionStorage.clear()")
     chrome.get_log("browser")  # drops the messages about the refused requests
 
 
 def test_the_look_at_the_server_asks_for_an_admin_key(chrome, tmp_path):
     keys = str(tmp_path / "keys.db")
-
-    def add(*scope):
-        made = subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "page", *scope], capture_output=True, text=True, check=True)
-        return made.stdout.split()[-1]
-
-    plain, admin = add(), add("--scope", "admin")
+    plain, admin = add_key(keys)["key"], add_key(keys, "--scope", "admin")["key"]
     with Server(BUNDLES, "--keys", keys) as server:
-        chrome.get("about:blank")
-        chrome.get(server.url("/status"))
-        end = time.monotonic() + PATIENCE
-
-        def wait(condition):
-            while not condition():
-                assert time.monotonic() < end
-                time.sleep(0.05)
-        form, error = (lambda: chrome.find_element(By.ID, "key-form")), (lambda: chrome.find_element(By.ID, "error").text)
-        wait(lambda: form().is_displayed())
-        assert "API key is needed" in error() and not chrome.find_elements(By.CSS_SELECTOR, "svg.chart")
-        asked = Page.__new__(Page)
-        asked.driver = chrome
-        assert axe(asked) == "[]"
+        page = Page(chrome, server, "status", languages=0)
+        page.until(lambda: page["key-form"].is_displayed())
+        assert "API key is needed" in page["error"].text and not page.all("svg.chart")
+        assert axe(page) == "[]"
         # The form has the focus: a person types, and needs no mouse.
-        ActionChains(chrome).send_keys(plain + Keys.ENTER).perform()
-        wait(lambda: "lacks the scope admin" in error())
-        ActionChains(chrome).send_keys(admin + Keys.ENTER).perform()
-        wait(lambda: len(chrome.find_elements(By.CSS_SELECTOR, "svg.chart")) == 6)
-        assert not form().is_displayed() and error() == ""
+        pressed(page, plain + Keys.ENTER)
+        page.until(lambda: "lacks the scope admin" in page["error"].text)
+        pressed(page, admin + Keys.ENTER)
+        page.until(lambda: len(page.all("svg.chart")) == 6)
+        assert not page["key-form"].is_displayed() and page["error"].text == ""
         # Kept only in this tab, and apart from the key that the translation page sends.
         assert chrome.execute_script("return [sessionStorage.getItem('dragoman-admin-key'), sessionStorage.getItem('dragoman-key'),"
                                      " localStorage.length]") == [admin, None, 0]
         chrome.refresh()
-        wait(lambda: len(chrome.find_elements(By.CSS_SELECTOR, "svg.chart")) == 6)
+        page.until(lambda: len(page.all("svg.chart")) == 6)
         chrome.execute_script("sessionStorage.clear()")
     chrome.get_log("browser")  # drops the messages about the refused requests

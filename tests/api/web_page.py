@@ -48,11 +48,15 @@ def chrome():
 class Page:
     """The page, freshly opened, with what a person does on it."""
 
-    def __init__(self, driver, server, hash="", languages=3):
+    def __init__(self, driver, server, rest="", languages=3):
+        """Waits for as many languages; rest: a path, or what a link has after its #."""
         self.driver, self.server = driver, server
-        driver.get("about:blank")
-        driver.get(server.url("/") + hash)
+        self.open(rest)
         self.until(lambda: len(self.all("#target option")) >= languages)
+
+    def open(self, rest=""):
+        self.driver.get("about:blank")
+        self.driver.get(self.server.url("/") + rest)
 
     def __getitem__(self, name):
         return self.driver.find_element(By.ID, name)
@@ -110,15 +114,23 @@ class Page:
         return self["sentence"]
 
 
+def forget(driver, server):
+    """Clears what another test stored. Opens a file of the same origin without scripts."""
+    driver.get(server.url("/web/icon.svg"))
+    driver.execute_script("localStorage.clear(); sessionStorage.clear()")
+
+
+def no_script_failed(driver):
+    """Nothing was asked for elsewhere, either."""
+    wrong = [line for line in driver.get_log("browser") if line["level"] == "SEVERE" and line["source"] != "network"]
+    assert not wrong, wrong
+
+
 @pytest.fixture
 def page(chrome, bundled):
-    chrome.get(bundled.url("/web/icon.svg"))  # a page of the same origin without scripts, to clear what another test stored
-    chrome.execute_script("localStorage.clear(); sessionStorage.clear()")
-    p = Page(chrome, bundled)
-    yield p
-    # No script of the page failed, nothing was asked for elsewhere.
-    wrong = [line for line in chrome.get_log("browser") if line["level"] == "SEVERE" and line["source"] != "network"]
-    assert not wrong, wrong
+    forget(chrome, bundled)
+    yield Page(chrome, bundled)
+    no_script_failed(chrome)
 
 
 def expected(server, text, source="en", target="de"):
@@ -201,14 +213,14 @@ def before_each_page(chrome, script):
 
 
 @contextlib.contextmanager
-def unplugged(page, *urls):
+def unplugged(chrome, *urls):
     """Blocks connections to these addresses meanwhile."""
-    page.driver.execute_cdp_cmd("Network.enable", {})
-    page.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": urls})
+    chrome.execute_cdp_cmd("Network.enable", {})
+    chrome.execute_cdp_cmd("Network.setBlockedURLs", {"urls": urls})
     try:
         yield
     finally:
-        page.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
+        chrome.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
 
 
 def sideways(page):
