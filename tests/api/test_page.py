@@ -4,7 +4,6 @@ import os
 import re
 
 import pytest
-from selenium.webdriver.common.by import By
 
 from conftest import ROOT
 from web_page import TEXT, Page, before_each_page, bundled, chrome, expected, page, unplugged  # noqa: F401
@@ -12,8 +11,7 @@ from web_page import TEXT, Page, before_each_page, bundled, chrome, expected, pa
 
 def test_what_is_typed_is_translated(page, bundled):
     """Typing key by key is enough; no button is pressed at the end."""
-    page.choose("source", "en")
-    page.choose("target", "de")
+    page.choose_languages()
     page["input"].send_keys(TEXT)
     page.done()
     assert page.output() == expected(bundled, TEXT)
@@ -42,8 +40,7 @@ def test_the_language_is_detected_and_swapped(page, bundled):
 def test_sentences_stream_in(page, bundled):
     """The first sentence is on the page while later ones are not."""
     text = " ".join("The %d dogs play in the snow near the old station." % n for n in range(2, 90))
-    page.choose("source", "en")
-    page.choose("target", "de")
+    page.choose_languages()
     page.driver.execute_script("""
         window.seen = [];
         new MutationObserver(() => seen.push(document.querySelectorAll('#output .s').length))
@@ -58,8 +55,7 @@ def test_sentences_stream_in(page, bundled):
 def test_a_sentence_is_opened_while_others_stream_in(page, bundled):
     """It stays open and focused when the whole answer is there, and its replacement appears on the page."""
     text = " ".join("The %d dogs play in the snow near the old station." % n for n in range(2, 90))
-    page.choose("source", "en")
-    page.choose("target", "de")
+    page.choose_languages()
     page.driver.execute_script("""
         const real = window.fetch, output = document.getElementById('output');
         window.fetch = async (path, request, ...more) => {
@@ -83,7 +79,7 @@ def test_a_sentence_is_opened_while_others_stream_in(page, bundled):
     assert page.driver.execute_script("return opened.isConnected && document.activeElement === opened && opened.getAttribute('aria-current') === 'true'")
     wanted = expected(bundled, text)
     assert page.output() == wanted and len(page.all("#output .s")) == 88
-    page.driver.find_element(By.CSS_SELECTOR, "#nbest summary").click()
+    page.unfold("nbest")
     page.until(lambda: len(page.all("#nbest li button")) >= 2)
     other = page.all("#nbest li button")[1]
     said = other.text
@@ -100,11 +96,8 @@ def test_a_text_with_any_line_end_is_translated(page, bundled):
 
 
 def test_a_document_keeps_its_marks(page, tmp_path):
-    path = tmp_path / "notes.md"
-    path.write_text("# Two dogs\n\n- Where is the *station*?\n\n```\nmake test\n```\n")
-    page.choose("source", "en")
-    page.choose("target", "de")
-    page["file"].send_keys(str(path))
+    page.choose_languages()
+    page.upload(tmp_path / "notes.md", "# Two dogs\n\n- Where is the *station*?\n\n```\nmake test\n```\n")
     page.done()
     lines = page.output().split("\n")
     assert lines[0].startswith("# ") and lines[2].startswith("- ") and "*" in lines[2]
@@ -166,8 +159,7 @@ def test_the_translation_is_copied(page, chrome):
 def test_languages_change_while_a_translation_streams_in(page, bundled):
     """The second answer contains nothing of the first."""
     text = " ".join("The %d dogs play in the snow near the old station." % n for n in range(2, 300))
-    page.choose("source", "en")
-    page.choose("target", "de")
+    page.choose_languages()
     page.paste(text)
     page.until(lambda: len(page.all("#output .s")) > 3)
     page.choose("target", "fr")
@@ -177,8 +169,7 @@ def test_languages_change_while_a_translation_streams_in(page, bundled):
 
 
 def test_the_other_sides_language_swaps_them(page):
-    page.choose("source", "en")
-    page.choose("target", "de")
+    page.choose_languages()
     page["target"].send_keys("English")
     assert [page[side].get_property("value") for side in ("source", "target")] == ["de", "en"]
     page.translate(TEXT, "auto", "de")
@@ -195,8 +186,7 @@ def test_half_a_character_is_never_sent(page, bundled):
 
 
 def test_a_file_is_dropped(page):
-    page.choose("source", "en")
-    page.choose("target", "de")
+    page.choose_languages()
     page.driver.execute_script("""
         const data = new DataTransfer();
         data.items.add(new File(['# Two dogs\\n'], 'notes.md'));
@@ -220,8 +210,7 @@ PASTE = """
 
 def test_a_file_is_pasted(page, bundled):
     """Ctrl+V of a file did nothing. The text of other programs, which comes with a picture of it, is pasted by the browser."""
-    page.choose("source", "en")
-    page.choose("target", "de")
+    page.choose_languages()
     assert page.driver.execute_script(PASTE, {"dogs.txt": "Two dogs play.\n"}, {"text/plain": "dogs.txt"})  # as file managers copy it
     page.until(lambda: page.output() == expected(bundled, "Two dogs play.\n"))
     page.done()
@@ -284,8 +273,7 @@ def test_a_server_that_is_gone_is_named(page, bundled):
 
 
 def test_what_the_server_refuses_is_shown(page):
-    page.choose("source", "en")
-    page.choose("target", "de")
+    page.choose_languages()
     page.paste("word " * 50000)
     page.until(lambda: page["error"].is_displayed())
     assert "characters" in page["error"].text
@@ -296,8 +284,7 @@ def test_a_slow_server_is_waited_for(page):
     page.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {
         "offline": False, "latency": 700, "downloadThroughput": -1, "uploadThroughput": -1})
     try:
-        page.choose("source", "en")
-        page.choose("target", "de")
+        page.choose_languages()
         page.paste("Where is the station?")
         page.until(lambda: page["status"].text == "Translating …")
         page.done()
@@ -310,8 +297,7 @@ def test_a_slow_server_is_waited_for(page):
                                                 (429, "rate_limited", "The requests of this minute are used up. Trying again …")])
 def test_what_is_refused_for_a_moment_is_asked_again(page, bundled, status, code, said):
     """The page waits as the server asks and tries a few times, so that one busy moment does not lose a text."""
-    page.choose("source", "en")
-    page.choose("target", "de")
+    page.choose_languages()
     refuse(page, status, code)
     page.paste(TEXT)
     page.until(lambda: page["status"].text == said)
@@ -321,8 +307,7 @@ def test_what_is_refused_for_a_moment_is_asked_again(page, bundled, status, code
 
 
 def test_a_used_up_quota_is_not_asked_again(page):
-    page.choose("source", "en")
-    page.choose("target", "de")
+    page.choose_languages()
     refuse(page, 429, "quota_exceeded")
     page.paste(TEXT)
     page.until(lambda: page["error"].text == "Not now.")

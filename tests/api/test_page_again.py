@@ -6,8 +6,7 @@ KEPT = "document.addEventListener('DOMContentLoaded', () => { for (const i of do
 
 
 def test_swapped_languages_are_those_of_the_next_time(page, chrome, bundled):
-    page.choose("source", "en")
-    page.choose("target", "de")
+    page.choose_languages()
     page["swap"].click()
     again = Page(chrome, bundled)
     assert [again[side].get_property("value") for side in ("source", "target")] == ["de", "en"]

@@ -1,6 +1,5 @@
 """The web page's attention view: every kind, layer and head, as lines and as a heat map, by tokens and words, in the server's own numbers."""
 import pytest
-from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from web_page import bundled, chrome, page, pressed  # noqa: F401
@@ -10,7 +9,7 @@ from web_page import bundled, chrome, page, pressed  # noqa: F401
 def attention(page):
     page.translate("The bicycle is in the snow.")
     page.open_sentence()
-    page.driver.find_element(By.CSS_SELECTOR, "#attention summary").click()
+    page.unfold("attention")
     page.until(lambda: page.all("#att-picture line"))
     return page
 

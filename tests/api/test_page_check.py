@@ -70,8 +70,7 @@ def test_another_text_ends_a_check(page):
 
 def test_marks_are_not_checked(page):
     """The model wrote the words of a sentence, not its marks."""
-    page.choose("source", "en")
-    page.choose("target", "de")
+    page.choose_languages()
     page.driver.execute_script("location.hash = new URLSearchParams({source: 'en', target: 'de', format: 'markdown', text: 'Two *dogs* play.\\n\\nA man sings.'})")
     page.done()
     assert check(page) == "1 sentence checked, none doubtful, 1 could not be checked"

@@ -59,17 +59,12 @@ class DocumentPage(Page):
     def __init__(self, driver, server):
         super().__init__(driver, server)
         self.until(lambda: self["formats"].text)
-        self.choose("source", "en")
-        self.choose("target", "de")
+        self.choose_languages()
         driver.execute_script("""
             window.seen = [];
             new MutationObserver(() => document.querySelector('#document-list li') && seen.push([document.querySelector('#document-list .state').textContent,
                 document.querySelector('#document-list progress').position]))
                 .observe(document.getElementById('document'), {childList: true, subtree: true, attributes: true});""")
-
-    def upload(self, path, content):
-        path.write_bytes(content)
-        self["file"].send_keys(str(path))
 
     def state(self):
         return self.document(".state").text if self.all("#document-list li") else ""
@@ -115,7 +110,7 @@ def test_a_document_is_sent_watched_and_downloaded(chrome, served, tmp_path, fol
 ])
 def test_other_formats_keep_what_they_are(chrome, served, tmp_path, folder, name, content):  # noqa: F811
     page = DocumentPage(chrome, served)
-    page.upload(tmp_path / name, content.encode())
+    page.upload(tmp_path / name, content)
     page.finished()
     stem, ending = name.split(".")
     got = page.had(folder / f"{stem}.de.{ending}")
@@ -153,7 +148,7 @@ def test_without_documents_text_still_is_translated(chrome, without, tmp_path): 
     assert "report.docx" in page["error"].text and "without --documents FILE" in page["error"].text
     assert axe(page) == "[]"
     assert not page["document"].is_displayed() and not page["key-form"].is_displayed()
-    page.upload(tmp_path / "page.html", f"<p>{TEXT}</p>".encode())
+    page.upload(tmp_path / "page.html", f"<p>{TEXT}</p>")
     page.done()
     assert page.output() == f"<p>{GERMAN}</p>" and not page["error"].is_displayed()
 

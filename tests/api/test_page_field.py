@@ -1,7 +1,7 @@
 """The text field of the web page: Undo restores a text that the page replaced, and a reload keeps the text and its format."""
 import pytest
 
-from web_page import TEXT, Keys, Page, before_each_page, bundled, chrome, expected, page  # noqa: F401
+from web_page import TEXT, Keys, Page, before_each_page, bundled, chrome, page  # noqa: F401
 
 CUES = f"1\n00:00:01,000 --> 00:00:02,000\n{TEXT}\n"
 
@@ -18,9 +18,7 @@ def languages(page):
 def movie(page, tmp_path):
     """Opens a subtitle file, which replaces a text."""
     page.translate("Two dogs.")
-    path = tmp_path / "movie.srt"
-    path.write_text(CUES)
-    page["file"].send_keys(str(path))
+    page.upload(tmp_path / "movie.srt", CUES)
     page.until(lambda: typed(page) == CUES)
     page.done()
 
@@ -66,8 +64,7 @@ def test_the_file_that_was_chosen_last_is_shown(page, bundled, tmp_path):
           return read;
         };""")
     for name, text in ("large.txt", "It is late."), ("small.txt", "Two dogs."):
-        (tmp_path / name).write_text(text)
-        page["file"].send_keys(str(tmp_path / name))
+        page.upload(tmp_path / name, text)
     page.until(lambda: typed(page) == "Two dogs.")
     page.driver.execute_script("go()")
     page.until(lambda: page.driver.execute_script("return window.was_read"))
@@ -82,8 +79,7 @@ def test_a_link_is_not_replaced_by_a_file_that_was_chosen_before_it(page, tmp_pa
           setTimeout(() => { window.was_read = true; }, 100);
           return real.call(this);
         };""")
-    (tmp_path / "large.txt").write_text("It is late.")
-    page["file"].send_keys(str(tmp_path / "large.txt"))
+    page.upload(tmp_path / "large.txt", "It is late.")
     page.until(lambda: page.driver.execute_script("return Boolean(window.go)"))
     page.driver.execute_script("location.hash = 'source=en&target=de&text=Two+dogs.'")
     page.until(lambda: typed(page) == "Two dogs.")

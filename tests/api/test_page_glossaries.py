@@ -32,8 +32,7 @@ def opened(chrome, server):  # noqa: F811
     """Returns a freshly opened page, from English to German."""
     page = Page(chrome, server)
     page.until(lambda: page["show-glossaries"].is_displayed())
-    page.choose("source", "en")
-    page.choose("target", "de")
+    page.choose_languages()
     return page
 
 
@@ -196,14 +195,13 @@ def test_other_translations_and_documents_have_its_terms(page, chrome, keeping, 
     page.choose("glossary", pets)
     page.translate(TEXT)
     page.open_sentence()
-    page.all("#nbest summary")[0].click()
+    page.unfold("nbest")
     page.until(lambda: page.all("#nbest li"))
     assert "Neuschnee" in page.all("#nbest li button")[0].text
-    page.all("#sentence-target button")[1].click()
+    page.choose_word()
     page.until(lambda: page.all("#alternatives button") and page.all("#sentence-source .hit"))
     sent(chrome)
-    (tmp_path / "page.html").write_text(f"<p>{TEXT}</p>")
-    page["file"].send_keys(str(tmp_path / "page.html"))
+    page.upload(tmp_path / "page.html", f"<p>{TEXT}</p>")
     page.until(lambda: page.all("#document-list li") and page.document(".download").is_enabled())
     url = next(url for url, _ in sent(chrome) if "/v1/documents/" in url and not url.endswith("/result"))
     assert requests.get(url, timeout=PATIENCE).json()["glossary"] == pets

@@ -16,8 +16,7 @@ def test_a_server_that_is_killed_while_it_answers(chrome):
     try:
         page = Page(chrome, first)
         chrome.execute_script("localStorage.clear(); sessionStorage.clear()")
-        page.choose("source", "en")
-        page.choose("target", "de")
+        page.choose_languages()
         page.paste(LONG)
         page.until(lambda: len(page.all("#output .s")) > 3)
     finally:
@@ -114,8 +113,7 @@ def test_a_slow_server_is_waited_for_and_left(chrome, endless):
     """Sentences appear one by one while the rest is pending; Clear ends the server's work, too."""
     with Server(endless, *NARROW) as server:
         page = Page(chrome, server, languages=1)
-        page.choose("source", "en")
-        page.choose("target", "de")
+        page.choose_languages()
         page.paste(long_text(2000))
         page.until(lambda: 3 <= len(page.all("#output .s")) < 2000)
         assert page["status"].text == "Translating …" and not page["error"].is_displayed() and not page["copy"].is_enabled()
@@ -128,8 +126,7 @@ def test_a_slow_server_is_waited_for_and_left(chrome, endless):
 def test_stop_ends_the_work_and_keeps_what_came(chrome, endless):
     with Server(endless, *NARROW) as server:
         page = Page(chrome, server, languages=1)
-        page.choose("source", "en")
-        page.choose("target", "de")
+        page.choose_languages()
         text = long_text(2000)
         page.paste(text)
         page.until(lambda: len(page.all("#output .s")) >= 3)
@@ -163,16 +160,15 @@ def test_used_up_requests_are_waited_for_everywhere(chrome, bundled):
         page.until(lambda: page["version"].text and "Files" in page["formats"].text)
         page.translate(TEXT)
         page.open_sentence()
-        page.until(lambda: len(page.all("#sentence-target button")) >= 4)
-        page.all("#sentence-target button")[1].click()
+        page.choose_word()
         page.until(lambda: page.all("#alternatives button"))
         page.until(lambda: page.all("#sentence-source .hit"))
-        page.driver.find_element("css selector", "#nbest summary").click()
+        page.unfold("nbest")
         page.until(lambda: page.all("#nbest li"))
-        page.driver.find_element("css selector", "#attention summary").click()
+        page.unfold("attention")
         page.until(lambda: page.all("#att-picture svg"))
         page["show-models"].click()
-        page.all("#models summary")[0].click()
+        page.unfold("models")
         page.until(lambda: page.all("#models dl"))
         page.until(lambda: page["status"].text.startswith("Done"))  # what was said before
         assert not page["error"].is_displayed()

@@ -38,17 +38,16 @@ def texts(page):
 
 def open_all(page):
     """Opens all parts of the page, and waits for what they say."""
-    page.choose("source", "en")
-    page.choose("target", "de")
+    page.choose_languages()
     page.paste(TEXT)
     page.until(lambda: page["copy"].is_enabled())
     page.open_sentence(1)
     for details in ("nbest", "attention"):
-        page.all(f"#{details} summary")[0].click()
+        page.unfold(details)
     page.until(lambda: page.all("#nbest li button") and page.all("#att-picture svg"))
     for button in ("show-models", "show-history"):
         page[button].click()
-    page.all("#models summary")[0].click()
+    page.unfold("models")
     page.until(lambda: page.all("#models dl"))
     page["check"].click()
 
@@ -82,8 +81,7 @@ def test_numbers_take_their_form(opened):
         page.paste(text)
         assert page["count"].text == wanted
     page = opened("de")
-    page.choose("source", "en")
-    page.choose("target", "de")
+    page.choose_languages()
     page.paste("A man sings.")
     page.until(lambda: page["copy"].is_enabled())
     page["check"].click()
@@ -95,8 +93,7 @@ def test_what_people_write_stays(opened):
     page = opened("de")
     page["show-history"].click()
     page["history-keep"].click()
-    page.choose("source", "en")
-    page.choose("target", "de")
+    page.choose_languages()
     page.paste("Languages")
     page.until(lambda: page["copy"].is_enabled())
     page.driver.refresh()

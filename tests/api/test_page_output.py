@@ -106,8 +106,7 @@ def test_a_part_of_a_text_is_deleted_and_joined(page, bundled):
 
 def test_a_translation_is_stopped_and_goes_on(page, bundled):
     """Only Clear ended a translation, and it discarded what was there. The parts that are translated are not sent again."""
-    page.choose("source", "en")
-    page.choose("target", "de")
+    page.choose_languages()
     page.driver.execute_script("""
         const status = document.getElementById('status');
         new MutationObserver((_, observer) => {
@@ -143,7 +142,7 @@ def test_a_translation_that_was_chosen_stays(page, bundled):
     """Typing discarded it, even at the other end of the text."""
     page.translate(TEXT)
     page.open_sentence(1)
-    page.all("#nbest summary")[0].click()
+    page.unfold("nbest")
     page.until(lambda: len(page.all("#nbest li button")) >= 2)
     other = page.all("#nbest li button")[1].text
     page.all("#nbest li button")[1].click()

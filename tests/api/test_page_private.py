@@ -152,10 +152,9 @@ def test_a_browser_that_translates_pages_leaves_texts_alone(page):
     page.translate(SECRET + " Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich.")
     page.until(lambda: page.all("#legend button") and page.all("#history-list li"))
     page.open_sentence()
-    page.until(lambda: page.all("#sentence-target button"))
-    page.all("#sentence-target button")[1].click()
+    page.choose_word()
     page.until(lambda: page.all("#alternatives button"))
-    page.all("#nbest summary")[0].click()
+    page.unfold("nbest")
     page.until(lambda: page.all("#nbest li button"))
     found = page.driver.execute_script("""
         const texts = '#output .s, #sentence-source span, #sentence-target button, #alternatives button, #nbest li button, #legend button, #history-list bdi';
@@ -171,8 +170,7 @@ def test_all_that_the_page_does_asks_this_server_alone(page, chrome, bundled):
     chrome.execute_script("document.querySelector('#models summary').click()")
     page.until(lambda: page.all("#models .card-text table"))
     page.open_sentence()
-    page.until(lambda: len(page.all("#sentence-target button")) >= 4)
-    page.all("#sentence-target button")[1].click()
+    page.choose_word()
     page.until(lambda: page.all("#alternatives button"))
     chrome.execute_script("document.querySelector('#nbest summary').click(); document.querySelector('#attention summary').click()")
     page.until(lambda: page.all("#nbest li") and page.all("#att-picture line"))

@@ -72,11 +72,9 @@ def test_texts_and_documents_are_translated_under_a_prefix(chrome, proxied, tmp_
     page = Page(chrome, proxy)
     assert page.translate(TEXT) == expected(server, TEXT)
     page.open_sentence()
-    page.until(lambda: len(page.all("#sentence-target button")) >= 4)
-    page.all("#sentence-target button")[1].click()
+    page.choose_word()
     page.until(lambda: len(page.all("#alternatives button")) >= 3)
-    (tmp_path / "dogs.html").write_text("<p>Two dogs play.</p>")
-    page["file"].send_keys(str(tmp_path / "dogs.html"))
+    page.upload(tmp_path / "dogs.html", "<p>Two dogs play.</p>")
     page.until(lambda: page.all("#document-list li") and page.document(".download").is_enabled())
     wrong = [line for line in chrome.get_log("browser") if line["level"] == "SEVERE" and "favicon.ico" not in line["message"]]
     assert not wrong, wrong

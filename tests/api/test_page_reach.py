@@ -18,15 +18,15 @@ def everything_open(page, text=TEXT, word="Hunde"):
     page["history-keep"].click()
     page.translate(text)
     page["show-models"].click()
-    page.driver.find_element(By.CSS_SELECTOR, "#models summary").click()
+    page.unfold("models")
     page.until(lambda: page.all("#models .card-text table"))
     page.open_sentence()
     page.until(lambda: len(page.all("#sentence-target button")) >= 4)
     next(b for b in page.all("#sentence-target button") if b.text == word).click()
     page.until(lambda: page.all("#alternatives button"))
-    page.driver.find_element(By.CSS_SELECTOR, "#nbest summary").click()
+    page.unfold("nbest")
     page.until(lambda: page.all("#nbest li"))
-    page.driver.find_element(By.CSS_SELECTOR, "#attention summary").click()
+    page.unfold("attention")
     page.until(lambda: page.all("#att-picture line"))
 
 
@@ -56,11 +56,10 @@ def test_dark_and_light_are_the_systems(page, scheme):
     assert dark == [scheme == "dark", scheme == "light"]
     page.translate(PICTURED)
     page.open_sentence()
-    page.until(lambda: len(page.all("#sentence-target button")) >= 4)
-    page.all("#sentence-target button")[1].click()
+    page.choose_word()
     page.until(lambda: page.all("#alternatives button"))
     page.until(lambda: page.all("#sentence-source .hit"))
-    page.driver.find_element(By.CSS_SELECTOR, "#attention summary").click()
+    page.unfold("attention")
     page.until(lambda: page.all("#att-picture line"))
     page.choose("att-unit", "words")
     picture(page, "page-" + scheme)
@@ -143,8 +142,7 @@ def test_long_words_need_no_sideways_scrolling(page, tmp_path):
         page.until(lambda: page.all("#nbest button"))
         assert sideways(page) <= 320
         for ending in (".md", ".unknown"):
-            (tmp_path / (word + ending)).write_text("Two dogs.")
-            page["file"].send_keys(str(tmp_path / (word + ending)))
+            page.upload(tmp_path / (word + ending), "Two dogs.")
             page.until(lambda: word in page["count"].text + page["error"].text)
             assert sideways(page) <= 320, ending
         page.until(lambda: word + ".unknown" in page["error"].text)
@@ -179,8 +177,7 @@ def test_the_phone_is_pictured(page):
     with phone(page, 390):
         page.translate(TEXT)
         page.open_sentence()
-        page.until(lambda: len(page.all("#sentence-target button")) >= 4)
-        page.all("#sentence-target button")[1].click()
+        page.choose_word()
         page.until(lambda: page.all("#alternatives button"))
         assert sideways(page) <= 390
         picture(page, "page-phone", 390)
@@ -209,7 +206,7 @@ def test_text_from_right_to_left_is_shown_so(chrome, tmp_path):
             page.open_sentence()
             page.until(lambda: page["sentence-source"].text)
             assert way("#sentence-source") == [left, source] and way("#sentence-target") == [right, target]
-            page.driver.find_element(By.CSS_SELECTOR, "#nbest summary").click()
+            page.unfold("nbest")
             page.until(lambda: page.all("#nbest li"))
             if target == "he":
                 assert way("#nbest li button")[0] == "rtl"
@@ -263,8 +260,7 @@ def test_the_keyboard_is_enough_to_translate(page, bundled):
 
 
 def test_the_keyboard_is_enough_for_a_sentence(page):
-    page.choose("source", "en")
-    page.choose("target", "de")
+    page.choose_languages()
     page["input"].click()
     pressed(page, TEXT)
     chord(page, Keys.CONTROL, Keys.ENTER)
@@ -312,8 +308,7 @@ def test_the_keyboard_is_enough_for_a_sentence(page):
 
 
 def test_the_keyboard_is_enough_for_models_and_history(page):
-    page.choose("source", "en")
-    page.choose("target", "de")
+    page.choose_languages()
     page["input"].click()
     tab_to(page, page["show-history"], back=True)
     pressed(page, Keys.ENTER)

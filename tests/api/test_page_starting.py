@@ -42,8 +42,7 @@ def test_a_text_waits_for_the_models(starting, documents):
 
 def test_a_file_waits_for_the_models(starting, tmp_path):
     """It was read as text or refused, "because the server runs without --documents"."""
-    (tmp_path / "dogs.html").write_text("<p>Two dogs play.</p>")
-    starting["file"].send_keys(str(tmp_path / "dogs.html"))
+    starting.upload(tmp_path / "dogs.html", "<p>Two dogs play.</p>")
     starting.driver.execute_script("window.up = true")
     starting.until(lambda: starting.all("#document-list li") and starting.document(".download").is_enabled())
     assert starting["input"].get_property("value") == "" and not starting["error"].is_displayed()

@@ -20,8 +20,7 @@ def typed(page):
 
 def test_a_swap_while_a_translation_streams_in_keeps_the_text(page):
     text = " ".join("The %d dogs play in the snow near the old station." % n for n in range(2, 300))
-    page.choose("source", "en")
-    page.choose("target", "de")
+    page.choose_languages()
     page.driver.execute_script("""
         const output = document.getElementById('output');
         new MutationObserver((_, observer) => {
@@ -74,10 +73,8 @@ def test_a_file_keeps_its_line_ends_and_its_mark(page, bundled, tmp_path, encode
     """A translation is saved as UTF-8, which the mark of a file in UTF-16 then tells. Mixed line ends become LF."""
     downloads = tmp_path / "downloads"
     page.driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(downloads)})
-    (tmp_path / "two.txt").write_bytes(encoded)
-    page.choose("source", "en")
-    page.choose("target", "de")
-    page["file"].send_keys(str(tmp_path / "two.txt"))
+    page.choose_languages()
+    page.upload(tmp_path / "two.txt", encoded)
     page.done()
     assert typed(page) == TWO
     page["download"].click()
@@ -89,8 +86,7 @@ def test_a_file_keeps_its_line_ends_and_its_mark(page, bundled, tmp_path, encode
 @pytest.mark.parametrize("encoded", ["Café und Tür".encode("cp1252"), codecs.BOM_UTF16_LE + b"a"])
 def test_a_file_in_another_encoding_is_refused(page, tmp_path, encoded):
     page.translate("Two dogs.")
-    (tmp_path / "old.txt").write_bytes(encoded)
-    page["file"].send_keys(str(tmp_path / "old.txt"))
+    page.upload(tmp_path / "old.txt", encoded)
     page.until(lambda: page["error"].is_displayed())
     assert page["error"].text == "old.txt: It cannot be read as text: it must be UTF-8, or UTF-16 with a byte order mark."
     assert typed(page) == "Two dogs."
@@ -98,18 +94,15 @@ def test_a_file_in_another_encoding_is_refused(page, tmp_path, encoded):
 
 def test_a_file_that_is_gone_is_not_blamed_on_its_encoding(page, tmp_path):
     page.driver.execute_script("File.prototype.arrayBuffer = () => Promise.reject(new DOMException('It was not found.', 'NotFoundError'))")
-    (tmp_path / "old.txt").write_text(TEXT)
-    page["file"].send_keys(str(tmp_path / "old.txt"))
+    page.upload(tmp_path / "old.txt", TEXT)
     page.until(lambda: page["error"].text == "old.txt: It was not found.")
 
 
 def test_a_text_in_a_file_s_place_is_none_of_the_file(page, bundled, tmp_path):
     """Subtitles without cues are copied: a text that was pasted over a file of them came back untranslated. Undone, it is the file."""
     movie = tmp_path / "movie.srt"
-    movie.write_text(f"1\n00:00:01,000 --> 00:00:02,000\n{TEXT}\n")
-    page.choose("source", "en")
-    page.choose("target", "de")
-    page["file"].send_keys(str(movie))
+    page.choose_languages()
+    page.upload(movie, f"1\n00:00:01,000 --> 00:00:02,000\n{TEXT}\n")
     page.done()
     page["input"].send_keys(Keys.END, " It is late.")  # a change is no other text
     assert page["count"].text.endswith("movie.srt read as subtitles")
@@ -158,10 +151,8 @@ def test_texts_over_the_servers_limit_go_in_parts(chrome, bundled, narrow, tmp_p
     """The page asks for the server's limit; the language is detected by no more, either."""
     assert narrow.get("/").json()["max_characters"] == 400 and len(text) > 1200
     page = Page(chrome, narrow)
-    page.choose("source", "auto")
-    page.choose("target", "de")
-    (tmp_path / name).write_text(text)
-    page["file"].send_keys(str(tmp_path / name))
+    page.choose_languages("auto", "de")
+    page.upload(tmp_path / name, text)
     page.done()
     wanted = bundled.post("/v1/translate", {"text": text, "source": "en", "target": "de", "format": form}).json()["translations"][0]["text"]
     assert page.output() == wanted and not page["error"].is_displayed()
@@ -169,19 +160,16 @@ def test_texts_over_the_servers_limit_go_in_parts(chrome, bundled, narrow, tmp_p
 
 def test_a_sentence_of_a_wrapped_text_is_opened(chrome, narrow, tmp_path):  # noqa: F811
     page = Page(chrome, narrow)
-    page.choose("source", "en")
-    page.choose("target", "de")
-    (tmp_path / "a.txt").write_text(WRAPPED % 7 + "\nTwo dogs* play in the [snow].\n")
-    page["file"].send_keys(str(tmp_path / "a.txt"))
+    page.choose_languages()
+    page.upload(tmp_path / "a.txt", WRAPPED % 7 + "\nTwo dogs* play in the [snow].\n")
     page.done()
     assert page["count"].text.endswith(", a.txt read as wrapped text")
     page.open_sentence(0)
     assert "line breaks" in page["sentence-hint"].text
-    page.all("#nbest summary")[0].click()
+    page.unfold("nbest")
     page.until(lambda: len(page.all("#nbest li button")) >= 2)
     page.open_sentence(1)
-    page.until(lambda: len(page.all("#sentence-target button")) >= 4)
-    page.all("#sentence-target button")[1].click()
+    page.choose_word()
     page.until(lambda: page.all("#alternatives button") and page.all("#sentence-source .hit"))
     assert not page["error"].is_displayed()
 
@@ -191,17 +179,15 @@ def test_lines_of_a_wrapped_sentence_go_on(chrome, narrow, tmp_path, lead, more)
     """Its other translations are of the whole sentence, and its words have sources: the server was asked about two fragments."""
     lines = ["A man who stands on the corner of the street talks with", "the woman who sells the flowers."]
     text = f"{lead}{lines[0]}\n{more}{lines[1]}\n"
-    (tmp_path / "a.txt").write_text(text)
     page = Page(chrome, narrow)
-    page.choose("source", "en")
-    page.choose("target", "de")
-    page["file"].send_keys(str(tmp_path / "a.txt"))
+    page.choose_languages()
+    page.upload(tmp_path / "a.txt", text)
     page.done()
     assert page.output().startswith(lead) and len(page.all("#output .s")) == 1
     page.open_sentence(0)
-    page.all("#sentence-target button")[1].click()
+    page.choose_word()
     page.until(lambda: page.all("#sentence-source .hit"))
-    page.all("#nbest summary")[0].click()
+    page.unfold("nbest")
     page.until(lambda: len(page.all("#nbest li button")) >= 2)
     asked = {"text": text, "source": "en", "target": "de", "format": "wrapped", "beam_size": 8, "n_best": 8}
     wanted = narrow.post("/v1/translate", asked).json()["translations"][0]["n_best"]
@@ -226,30 +212,25 @@ def test_wrapped_texts_are_those_of_the_documents(chrome, narrow, tmp_path, text
     page = Page(chrome, narrow)
     for side, language in form.items():
         page.choose(side, language)
-    (tmp_path / "a.txt").write_bytes(text.encode())
-    page["file"].send_keys(str(tmp_path / "a.txt"))
+    page.upload(tmp_path / "a.txt", text.encode())
     page.done()
     assert page.output() == requests.get(url, timeout=PATIENCE).content.decode().replace("\r\n", "\n")
 
 
 def test_markdown_over_the_servers_limit_is_a_document(chrome, bundled, narrow, tmp_path):  # noqa: F811
     path = tmp_path / "long.md"
-    path.write_text("# Two dogs\n\n" + "A dog.\n\n" * 100)
     page = Page(chrome, narrow)
     page.until(lambda: ".docx" in page["formats"].text)
-    page.choose("source", "en")
-    page.choose("target", "de")
-    page["file"].send_keys(str(path))
+    page.choose_languages()
+    page.upload(path, "# Two dogs\n\n" + "A dog.\n\n" * 100)
     page.until(lambda: page.all("#document-list li") and page.document(".state").text.startswith("Done in"))
     assert not page["error"].is_displayed() and page.document(".download").is_enabled()
-    path.write_text("# Two dogs\n")
-    page["file"].send_keys(str(path))
+    page.upload(path, "# Two dogs\n")
     page.done()
     with Server(BUNDLES, "--max-characters", "400") as server:
-        path.write_text("A dog.\n\n" * 100)
         page = Page(chrome, server)
         page.until(lambda: "Files" in page["formats"].text)
-        page["file"].send_keys(str(path))
+        page.upload(path, "A dog.\n\n" * 100)
         page.until(lambda: page["error"].is_displayed())
         assert page["error"].text == "the request has 800 characters, the limit is 400"
     chrome.get_log("browser")
@@ -258,11 +239,8 @@ def test_markdown_over_the_servers_limit_is_a_document(chrome, bundled, narrow, 
 def test_history_and_links_keep_the_format(page, tmp_path):
     page["show-history"].click()
     page["history-keep"].click()
-    path = tmp_path / "a.md"
-    path.write_text("# Two *dogs*\n")
-    page.choose("source", "en")
-    page.choose("target", "de")
-    page["file"].send_keys(str(path))
+    page.choose_languages()
+    page.upload(tmp_path / "a.md", "# Two *dogs*\n")
     page.done()
     page.until(lambda: page.all("#history-list button"))
     translated = page.output()

@@ -70,7 +70,7 @@ def test_a_word_of_the_translation_is_clicked(page):
 def test_other_translations_have_scores(page):
     page.translate("Where is the station?")
     page.open_sentence()
-    page.driver.find_element(By.CSS_SELECTOR, "#nbest summary").click()
+    page.unfold("nbest")
     page.until(lambda: len(page.all("#nbest li")) >= 4)
     wanted = page.server.post("/v1/translate", {"text": "Where is the station?", "source": "en", "target": "de", "beam_size": 8, "n_best": 8,
                                                 "scores": True}).json()["translations"][0]["n_best"]
@@ -83,14 +83,11 @@ def test_other_translations_have_scores(page):
 
 
 def test_other_translations_of_a_document_keep_its_marks(page, tmp_path):
-    path = tmp_path / "notes.md"
-    path.write_text("Where is the *station*?\n")
-    page.choose("source", "en")
-    page.choose("target", "de")
-    page["file"].send_keys(str(path))
+    page.choose_languages()
+    page.upload(tmp_path / "notes.md", "Where is the *station*?\n")
     page.done()
     page.open_sentence()
-    page.driver.find_element(By.CSS_SELECTOR, "#nbest summary").click()
+    page.unfold("nbest")
     wanted = page.server.post("/v1/translate", {"text": "Where is the *station*?", "source": "en", "target": "de", "format": "markdown", "beam_size": 8,
                                                 "n_best": 8}).json()["translations"][0]["n_best"]
     page.until(lambda: [b.text for b in page.all("#nbest li button")] == [w["text"] for w in wanted])
@@ -107,11 +104,8 @@ WRAPPED = [("film.srt", CUE, "Two dogs\nplay in the snow.", "Hunde", "dogs"), ("
 @pytest.mark.parametrize("name, around, text, word, origin", WRAPPED)
 def test_marks_and_line_breaks_stay_in_a_sentence(page, tmp_path, name, around, text, word, origin):
     """Alternatives and attention would take them for words: other translations alone are offered, asked for in the sentence's format."""
-    path = tmp_path / name
-    path.write_text(around % text)
-    page.choose("source", "en")
-    page.choose("target", "de")
-    page["file"].send_keys(str(path))
+    page.choose_languages()
+    page.upload(tmp_path / name, around % text)
     page.done()
     own = page.all("#output .s")[0].get_property("textContent")
     assert page.output() == around % own
@@ -121,7 +115,7 @@ def test_marks_and_line_breaks_stay_in_a_sentence(page, tmp_path, name, around, 
     page.until(lambda: [w.text for w in page.all("#sentence-source .hit")] == [origin])
     assert "marks or line breaks" in page["sentence-hint"].text and not page["alternatives"].text
     assert not page["attention"].is_displayed() and not page["error"].is_displayed()
-    page.driver.find_element(By.CSS_SELECTOR, "#nbest summary").click()
+    page.unfold("nbest")
     kind = {"srt": "srt", "md": "markdown", "html": "html"}[name.split(".")[1]]
     answer = page.server.post("/v1/translate", {"text": around % text, "source": "en", "target": "de", "format": kind, "beam_size": 8, "n_best": 8}).json()
     wanted = [b["text"] for b in answer["translations"][0]["n_best"]]
@@ -132,14 +126,11 @@ def test_marks_and_line_breaks_stay_in_a_sentence(page, tmp_path, name, around, 
 
 
 def test_a_plain_sentence_of_a_document_has_alternatives(page, tmp_path):
-    path = tmp_path / "film.srt"
-    path.write_text(CUE % "Two dogs play in the snow.")
-    page.choose("source", "en")
-    page.choose("target", "de")
-    page["file"].send_keys(str(path))
+    page.choose_languages()
+    page.upload(tmp_path / "film.srt", CUE % "Two dogs play in the snow.")
     page.done()
     page.open_sentence()
-    page.all("#sentence-target button")[1].click()
+    page.choose_word()
     page.until(lambda: len(page.all("#alternatives button")) >= 3)
     page.until(lambda: [w.text for w in page.all("#sentence-source .hit")] == ["dogs"])
     assert page["attention"].is_displayed()
@@ -152,11 +143,11 @@ def test_a_plain_sentence_of_a_document_has_alternatives(page, tmp_path):
 def test_what_no_single_model_translates_has_no_alternatives(page, target, why):
     page.translate("Zwei Hunde spielen im Schnee.", "de", target)
     page.open_sentence()
-    page.all("#sentence-target button")[1].click()
+    page.choose_word()
     assert why in page["sentence-hint"].text and not page["attention"].is_displayed()
     if target == "fr":
         page.until(lambda: [w.text for w in page.all("#sentence-source .hit")] == ["Hunde"])
-        page.driver.find_element(By.CSS_SELECTOR, "#nbest summary").click()
+        page.unfold("nbest")
         page.until(lambda: len(page.all("#nbest li button")) >= 2)
     assert not page["alternatives"].text and not page["error"].is_displayed()
 
@@ -214,7 +205,7 @@ def test_models_have_their_cards(page, bundled):
     assert len(page.all("#models .pairs li")) == len(models)
     assert [p.text for p in page.all("#models .pairs li")][:2] == ["English → German", "German → English"]
     card = bundled.get("/v1/models/%s/card" % models[0]["version"]).json()
-    page.driver.find_element(By.CSS_SELECTOR, "#models summary").click()
+    page.unfold("models")
     page.until(lambda: page.all("#models .card-text table"))
     facts = dict(zip([t.text for t in page.all("#models dt")], [d.text for d in page.all("#models dd")]))
     assert facts["Licence"] == card["licence"] and facts["Version"] == card["version"]

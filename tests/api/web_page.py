@@ -78,17 +78,19 @@ class Page:
             time.sleep(0.05)
 
     def choose(self, name, value):
-        self.driver.execute_script(
+        assert value == self.driver.execute_script(
             "const s = document.getElementById(arguments[0]); s.value = arguments[1];"
-            "s.dispatchEvent(new Event('change'))", name, value)
-        assert self[name].get_property("value") == value
+            "s.dispatchEvent(new Event('change')); return s.value", name, value)
+
+    def choose_languages(self, source="en", target="de"):
+        self.choose("source", source)
+        self.choose("target", target)
 
     def done(self):
         self.until(lambda: self["status"].text.startswith("Done"))
 
     def translate(self, text, source="en", target="de"):
-        self.choose("source", source)
-        self.choose("target", target)
+        self.choose_languages(source, target)
         self.paste(text)
         self.done()
         return self.output()
@@ -98,6 +100,11 @@ class Page:
         self.driver.execute_script(
             "const i = document.getElementById('input'); i.value = arguments[0]; i.dispatchEvent(new Event('input'));"
             "document.getElementById('translate').click()", text)
+
+    def upload(self, path, content):
+        """Writes a file and chooses it."""
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        self["file"].send_keys(str(path))
 
     def output(self):
         return self["output"].get_property("textContent")
@@ -112,6 +119,14 @@ class Page:
         self.until(lambda: self["sentence"].is_displayed())
         self.driver.execute_script("document.getElementById('sentence').dispatchEvent(new PointerEvent('pointerdown'))")
         return self["sentence"]
+
+    def choose_word(self, n=1):
+        """Clicks a word of the open sentence's translation."""
+        self.until(lambda: len(self.all("#sentence-target button")) >= 4)
+        self.all("#sentence-target button")[n].click()
+
+    def unfold(self, name):
+        self.all(f"#{name} summary")[0].click()
 
 
 def forget(driver, server):
