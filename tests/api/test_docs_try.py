@@ -93,7 +93,7 @@ def test_what_is_wrong_is_shown(docs):
     docs.open("translate")
     status, answer = docs.send("translate", '{"text": 3}')
     assert status == 400 and json.loads(answer)["error"]["field"] == "text"
-    assert axe(docs) == "[]"
+    assert axe(docs, "#translate") == "[]"
     status, answer = docs.send("translate", "{")
     assert status == 400 and json.loads(answer)["error"]["code"] == "invalid_json"
 
@@ -152,7 +152,7 @@ def test_a_file_is_sent(chrome, keeping, tmp_path, operation, fields):  # noqa: 
         docs.all(f"#{operation} .try [name={name}]")[0].send_keys(value)
     status, answer = docs.send(operation)
     assert status in (200, 201) and json.loads(answer), answer
-    assert axe(docs) == "[]"
+    assert axe(docs, "#" + operation) == "[]"
 
 
 def test_the_keyboard_is_enough_for_a_form(docs):

@@ -152,13 +152,14 @@ def expected(server, text, source="en", target="de"):
     return server.post("/v1/translate", {"text": text, "source": source, "target": target}).json()["translations"][0]["text"]
 
 
-def axe(page):
+def axe(page, part="html"):
+    """Returns what axe-core finds wrong in a part of the page, as text: "[]" if nothing."""
     axe_core_python = pytest.importorskip("axe_core_python", reason="scripts/test-env installs it")
     source = os.path.join(os.path.dirname(axe_core_python.__file__), "axe.min.js")
     with open(source, encoding="utf-8") as f:
         page.driver.execute_script(f.read())
     page.driver.set_script_timeout(PATIENCE)  # a long page on a busy machine
-    found = page.driver.execute_async_script("axe.run().then(arguments[0])")
+    found = page.driver.execute_async_script("axe.run(arguments[0], {resultTypes: ['violations']}).then(arguments[1])", part)
     return json.dumps([(v["id"], [n["html"][:150] for n in v["nodes"]]) for v in found["violations"]], indent=1)
 
 
