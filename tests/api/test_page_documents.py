@@ -66,6 +66,10 @@ class DocumentPage(Page):
                 document.querySelector('#document-list progress').position]))
                 .observe(document.getElementById('document'), {childList: true, subtree: true, attributes: true});""")
 
+    def states(self):
+        """Returns what the document's line has said."""
+        return self.driver.execute_script("return seen.map(([state]) => state)")
+
     def state(self):
         return self.document(".state").text if self.all("#document-list li") else ""
 
@@ -92,8 +96,7 @@ def test_a_document_is_sent_watched_and_downloaded(chrome, served, tmp_path, fol
     page.upload(tmp_path / "my report.docx", LONG)
     page.until(lambda: page.state() and not page.document(".download").is_enabled() and page.document("h3").text == "my report.docx")
     page.finished()
-    seen = chrome.execute_script("return seen")
-    states = [s for s, _ in seen]
+    seen, states = chrome.execute_script("return seen"), page.states()
     assert "Uploading …" in states and any(s.startswith("Translating") and s.endswith("left") for s in states), states
     shares = [share for s, share in seen if s.startswith("Translating") and share >= 0]
     assert shares and all(0 <= s < 1 for s in shares) and seen[-1][1] == 1, seen
@@ -186,8 +189,8 @@ def test_a_key_whose_minute_is_used_up_gets_its_document(chrome, served, tmp_pat
             : real(path, ...more);
         };""")
     page.upload(tmp_path / "a.docx", docx(TEXT))
-    page.until(lambda: page.state() == "The requests of this minute are used up. Trying again …")
     page.finished()
+    assert "The requests of this minute are used up. Trying again …" in page.states()
     asked = {path: times for path, times in chrome.execute_script("return asked").items() if times}
     assert list(asked) == ["/v1/documents", "/v1/documents/ID", "/v1/documents/ID/result"]
     assert all(times[1] - times[0] >= 990 for times in asked.values()), asked
@@ -198,7 +201,7 @@ def test_a_restart_behind_a_proxy_loses_no_document(chrome, served, tmp_path, fo
     """Where a proxy has no server behind it, it answers itself; and a connection breaks while the translation comes."""
     page = DocumentPage(chrome, served)
     chrome.execute_script("""
-        const real = window.fetch, proxy = (status) => new Response('<html><h1>Bad Gateway</h1></html>', {status, headers: {'Content-Type': 'text/html'}});
+        const real = window.fetch, proxy = (status) => new Response('<html><h1>Bad Gateway</h1></html>', {status, headers: {'Content-Type': 'text/html', 'Retry-After': '0.2'}});
         const broken = new ReadableStream({start: (to) => { to.enqueue(new Uint8Array(9)); }, pull: (to) => to.error(new TypeError('network error'))});
         const answers = {status: [proxy(502), proxy(504)], result: [proxy(502), () => Promise.reject(new TypeError('Failed to fetch')), new Response(broken)]};
         window.left = answers;
@@ -208,8 +211,8 @@ def test_a_restart_behind_a_proxy_loses_no_document(chrome, served, tmp_path, fo
           return !answer ? real(path, ...more) : answer instanceof Function ? answer() : Promise.resolve(answer);
         };""")
     page.upload(tmp_path / "a.docx", docx(TEXT))
-    page.until(lambda: page.state().startswith("The server does not answer"))
     page.finished()
+    assert "The server does not answer. Asking again …" in page.states()
     assert not page["error"].is_displayed() and chrome.execute_script("return left") == {"status": [], "result": []}
     assert GERMAN in words(page.had(folder / "a.de.docx"))
 

@@ -148,7 +148,7 @@ USED_UP = """
         if (close && !(close in left)) left[close] = 1;
         asked.push(what);
         return left[what]-- > 0
-            ? Promise.resolve(new Response('{"error": {"code": "rate_limited", "message": "Not now."}}', {status: 429, headers: {'Retry-After': '1'}}))
+            ? Promise.resolve(new Response('{"error": {"code": "rate_limited", "message": "Not now."}}', {status: 429, headers: {'Retry-After': '0.2'}}))
             : real(path, request);
     };"""
 
@@ -159,7 +159,7 @@ def test_used_up_requests_are_waited_for_everywhere(chrome, bundled):
         page = Page(chrome, bundled)
         page.until(lambda: page["version"].text and "Files" in page["formats"].text)
         page.translate(TEXT)
-        page.open_sentence()
+        page.all("#output .s")[0].send_keys(Keys.ENTER)  # a click would choose a word
         page.choose_word()
         page.until(lambda: page.all("#alternatives button"))
         page.until(lambda: page.all("#sentence-source .hit"))
@@ -183,14 +183,15 @@ def test_a_panel_that_is_left_asks_no_more(chrome, bundled):
         const real = window.fetch;
         window.asked = 0;
         window.fetch = (path, request) => !/alignments|target_prefix/.test(request?.body || '') ? real(path, request)
-            : ++asked && Promise.resolve(new Response('{"error": {"code": "rate_limited", "message": "Not now."}}', {status: 429, headers: {'Retry-After': '1'}}));"""):
+            : ++asked && Promise.resolve(new Response('{"error": {"code": "rate_limited", "message": "Not now."}}', {status: 429, headers: {'Retry-After': '0.5'}}));"""):
         page = Page(chrome, bundled)
         page.translate(TEXT)
+        page.listen()
         page.open_sentence()
-        page.until(lambda: page["status"].text.startswith("The requests of this minute are used up"))
+        page.until(lambda: any(text.startswith("The requests of this minute are used up") for text in page.said()))
         page.translate("Two dogs.")
         asked = page.driver.execute_script("return asked")
-        time.sleep(3)
+        time.sleep(1.5)
         assert page.driver.execute_script("return asked") == asked
         assert page["status"].text.startswith("Done") and not page["error"].is_displayed() and not page["sentence"].is_displayed()
 
@@ -202,7 +203,7 @@ def test_a_panel_s_waiting_takes_nothing_from_what_the_page_says(chrome, bundled
         const real = window.fetch;
         window.refused = 2;
         window.fetch = (path, request) => !/alignments/.test(request?.body || '') || !refused-- ? real(path, request)
-            : Promise.resolve(new Response('{"error": {"code": "rate_limited", "message": "Not now."}}', {status: 429, headers: {'Retry-After': refused ? '1' : '60'}}));"""):
+            : Promise.resolve(new Response('{"error": {"code": "rate_limited", "message": "Not now."}}', {status: 429, headers: {'Retry-After': refused ? '0.2' : '60'}}));"""):
         page = Page(chrome, bundled)
         page.translate(TEXT)
         done = page["status"].text

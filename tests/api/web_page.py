@@ -86,6 +86,16 @@ class Page:
         self.choose("source", source)
         self.choose("target", target)
 
+    def listen(self):
+        """Notes what the status says from now on, for said(): a look now and then misses what it says for a moment."""
+        self.driver.execute_script("""
+            const status = document.getElementById('status');
+            window.said = [];
+            new MutationObserver(() => said.push(status.textContent)).observe(status, {childList: true});""")
+
+    def said(self):
+        return self.driver.execute_script("return said")
+
     def done(self):
         self.until(lambda: self["status"].text.startswith("Done"))
 
