@@ -1,4 +1,4 @@
-# A file -> C, as dg_NAME[dg_NAME_size]: run with -DIN= -DOUT= -DNAME= -DHEADER= (which declares it). (ld -r -b binary and .incbin would tie the build to one tool chain.)
+# A file -> C, as dg_NAME[dg_NAME_size]: run with -DIN= -DOUT= -DNAME= -DHEADER= (included for its declaration, or for size_t alone). (ld -r -b binary and .incbin would tie the build to one tool chain.)
 file(READ ${IN} hex HEX)
 string(LENGTH "${hex}" digits)
 math(EXPR size "${digits} / 2")

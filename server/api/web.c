@@ -5,17 +5,6 @@
 
 #include <string.h>
 
-struct file {
-    const char *name, *type;
-    /* [*size] */
-    const unsigned char *data;
-    const size_t *size;
-};
-
-#define ROW(id, file, type) {file, type, dg_##id, &dg_##id##_size},
-static const struct file files[] = {DG_WEB_FILES(ROW)};
-#undef ROW
-
 bool dg_web_wanted(const struct dg_http_exchange *x)
 {
     const char *accept = dg_http_header(x, "Accept");
@@ -35,8 +24,15 @@ void dg_web_policy(struct dg_http_reply *r)
     dg_http_reply_header(r, "Cache-Control", "no-cache");
 }
 
-static void reply(struct dg_http_exchange *x, const struct file *f)
+static void reply(struct dg_http_exchange *x, const char *name)
 {
+    const struct dg_web_file *f = dg_web_files;
+    while (f->name && strcmp(f->name, name) != 0)
+        f++;
+    if (!f->name) {
+        dg_reply_with_error(x, 404, "not_found", "there is no such file of the page");
+        return;
+    }
     struct dg_http_reply r = {.content_type = f->type};
     dg_reply_fixed(&r, f->data, *f->size);
     dg_web_policy(&r);
@@ -47,23 +43,17 @@ static void reply(struct dg_http_exchange *x, const struct file *f)
 void dg_web_page(struct dg_app *app, struct dg_http_exchange *x)
 {
     (void)app;
-    reply(x, &files[0]);
+    reply(x, "index.html");
 }
 
 void dg_web_status(struct dg_app *app, struct dg_http_exchange *x)
 {
     (void)app;
-    reply(x, &files[1]);
+    reply(x, "status.html");
 }
 
 void dg_web_file(struct dg_app *app, struct dg_http_exchange *x)
 {
-    const char *name = dg_http_request(x)->path + strlen("/web/");
     (void)app;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (strcmp(files[i].name, name) == 0) {
-            reply(x, &files[i]);
-            return;
-        }
-    dg_reply_with_error(x, 404, "not_found", "there is no such file of the page");
+    reply(x, dg_http_request(x)->path + strlen("/web/"));
 }
