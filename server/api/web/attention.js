@@ -70,7 +70,6 @@ export class AttentionView {
         this.cache.set(kind, found);
       }
       if ($('att-kind').value !== kind) return;
-      this.choices();
       this.draw();
     } catch (e) {
       if (e.name === 'AbortError') return;
@@ -80,6 +79,7 @@ export class AttentionView {
     }
   }
 
+  // The layers of this kind, and the heads of the layer: those of another do other things.
   choices() {
     const {layers} = this.cache.get($('att-kind').value);
     fill($('att-layer'), layers.map((_, i) => [String(i), t`${i + 1} of ${layers.length}`]), $('att-layer').value, String(layers.length - 1));
@@ -116,8 +116,8 @@ export class AttentionView {
 
   draw() {
     if (!this.cache.has($('att-kind').value)) return;
+    this.choices();
     const heads = this.heads(), head = $('att-head').value, map = $('att-view').value === 'map';
-    this.choices(); // the heads of another layer do other things
     const average = heads[0].map((row, r) => row.map((_, c) => heads.reduce((sum, h) => sum + h[r][c], 0) / heads.length));
     const table = this.table(head === 'mean' || head === 'all' ? average : heads[Number(head)]);
     const labels = heads.map((h, i) => t`Head ${this.label(h, i)}`), room = $('att-picture').clientWidth || WIDE;
