@@ -2,7 +2,7 @@
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from web_page import bundled, chrome, page, pressed  # noqa: F401
+from web_page import bundled, chrome, page, pressed, unplugged  # noqa: F401
 
 
 @pytest.fixture
@@ -97,6 +97,17 @@ def test_a_row_is_looked_at_alone(attention):
     assert not page.all("#att-picture g.aside")
     pressed(page, Keys.ESCAPE)
     assert not page["sentence"].is_displayed()
+
+
+def test_weights_are_asked_for_after_those_that_did_not_come(attention):
+    """After one failure, the picture before it stayed whatever was chosen."""
+    page = attention
+    with unplugged(page.driver, "*/v1/attention"):
+        page.choose("att-kind", "encoder")
+        page.until(lambda: page["error"].is_displayed())
+    page.choose("att-kind", "decoder")
+    page.until(lambda: "(start)" in [text.text for text in page.all("#att-picture text")])
+    assert not page["error"].is_displayed()
 
 
 CELLS = "return [...document.querySelectorAll('#att-picture .cell')].map((c) => Number(c.getAttribute('fill-opacity')))"

@@ -49,8 +49,7 @@ export class AttentionView {
   }
 
   show(text, translation) {
-    if (this.text === text && this.translation === translation) return;
-    this.clear();
+    if (this.text !== text || this.translation !== translation) this.clear();
     this.text = text;
     this.translation = translation;
     this.load();
@@ -58,23 +57,20 @@ export class AttentionView {
 
   async load() {
     const kind = $('att-kind').value, {text, translation} = this;
+    const same = () => this.text === text && this.translation === translation, wanted = () => same() && $('att-kind').value === kind;
     if (!text) return;
     $('att-note').textContent = t`Computing …`;
     $('error').hidden = true;
     try {
       if (!this.cache.has(kind)) {
         const [source, target] = this.pair();
-        const wanted = () => this.text === text && this.translation === translation && $('att-kind').value === kind;
         const found = await this.patiently((signal) => api.attention({text, translation, source, target, kind}, signal), wanted);
-        if (this.text !== text || this.translation !== translation) return; // another sentence is looked at by now
-        this.cache.set(kind, found);
+        if (same()) this.cache.set(kind, found);
       }
-      if ($('att-kind').value !== kind) return;
-      this.draw();
+      if (wanted()) this.draw();
     } catch (e) {
-      if (e.name === 'AbortError') return;
+      if (!wanted()) return;
       $('att-note').textContent = '';
-      this.text = null; // asked for again when it is opened again
       this.fail(e);
     }
   }
