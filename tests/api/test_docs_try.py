@@ -1,35 +1,21 @@
 """The forms of /docs in a real browser: what is typed is sent, and the answer is shown as it came."""
 import json
-import time
 
 import pytest
 import requests
 
 from conftest import PATIENCE, Server
-from selenium.webdriver.common.action_chains import ActionChains
-from selenium.webdriver.common.keys import Keys
 from test_keys import add as add_key
-from web_page import BUNDLES, By, axe, before_each_page, bundled, chrome, emulate, no_script_failed, phone, sideways  # noqa: F401
+from web_page import BUNDLES, Keys, Page, axe, before_each_page, bundled, chrome, emulate, no_script_failed, phone, pressed, sideways  # noqa: F401
 
 
-class Docs:
+class Docs(Page):
     def __init__(self, driver, server):
-        self.driver, self.server = driver, server
-        driver.get("about:blank")
-        driver.get(server.url("/docs"))
+        super().__init__(driver, server, "docs", languages=0)
         self.until(lambda: self.all("#translate .try")[0].is_displayed())
 
-    def all(self, selector):
-        return self.driver.find_elements(By.CSS_SELECTOR, selector)
-
-    def until(self, condition):
-        end = time.monotonic() + PATIENCE
-        while not condition():
-            assert time.monotonic() < end, self.driver.get_log("browser")
-            time.sleep(0.05)
-
-    def open(self, operation):
-        self.all(f"#{operation} .try summary")[0].click()
+    def unfold(self, operation):
+        super().unfold(operation)
         self.until(lambda: self.all(f"#{operation} .try button")[0].is_displayed())
 
     def status(self, operation):
@@ -59,14 +45,14 @@ def test_a_browser_that_keeps_nothing_has_forms(chrome, bundled):  # noqa: F811
         for (const area of ['localStorage', 'sessionStorage'])
             Object.defineProperty(window, area, {get() { throw new DOMException('denied', 'SecurityError'); }});"""):
         docs = Docs(chrome, bundled)
-        docs.open("index")
+        docs.unfold("index")
         assert docs.send("index")[0] == 200
-        chrome.find_element(By.ID, "key").send_keys("k")
+        docs["key"].send_keys("k")
         no_script_failed(chrome)
 
 
 def test_an_example_is_sent_and_answered(docs, bundled):  # noqa: F811
-    docs.open("translate")
+    docs.unfold("translate")
     body = json.loads(docs.all("#translate .try textarea")[0].get_property("value"))
     status, answer = docs.send("translate")
     expected = bundled.post("/v1/translate", body).json()
@@ -90,7 +76,7 @@ def test_every_example_is_taken(docs):
 
 
 def test_what_is_wrong_is_shown(docs):
-    docs.open("translate")
+    docs.unfold("translate")
     status, answer = docs.send("translate", '{"text": 3}')
     assert status == 400 and json.loads(answer)["error"]["field"] == "text"
     assert axe(docs, "#translate") == "[]"
@@ -99,7 +85,7 @@ def test_what_is_wrong_is_shown(docs):
 
 
 def test_a_name_in_the_path_is_asked_for(docs):
-    docs.open("webFile")
+    docs.unfold("webFile")
     field = docs.all("#webFile .try input")[0]
     assert field.get_property("value") == "style.css"
     field.clear()
@@ -108,7 +94,7 @@ def test_a_name_in_the_path_is_asked_for(docs):
 
 
 def test_a_query_is_asked_for(docs):
-    docs.open("googleTranslateByQuery")
+    docs.unfold("googleTranslateByQuery")
     q, target = docs.all("#googleTranslateByQuery .try input")[:2]
     assert (q.get_property("value"), target.get_property("value")) == ("Two dogs play in the snow.", "de")
     q.clear()
@@ -131,7 +117,7 @@ def test_one_pair_of_a_glossary_is_read_and_deleted(chrome, keeping):  # noqa: F
     made = keeping.post("/v1/glossaries", {"name": "pets", "dictionaries": pairs}).json()
     docs = Docs(chrome, keeping)
     for operation, status in (("getGlossaryEntries", 200), ("removeGlossary", 204)):
-        docs.open(operation)
+        docs.unfold(operation)
         for field, value in zip(docs.all(f"#{operation} .try input"), (made["id"], "en", "fr"), strict=True):
             field.clear()
             field.send_keys(value)
@@ -147,7 +133,7 @@ def test_a_file_is_sent(chrome, keeping, tmp_path, operation, fields):  # noqa: 
     path = tmp_path / "a.html"
     path.write_text("<p>Two dogs.</p>")
     docs = Docs(chrome, keeping)
-    docs.open(operation)
+    docs.unfold(operation)
     for name, value in {"file": str(path), **fields}.items():
         docs.all(f"#{operation} .try [name={name}]")[0].send_keys(value)
     status, answer = docs.send(operation)
@@ -157,8 +143,7 @@ def test_a_file_is_sent(chrome, keeping, tmp_path, operation, fields):  # noqa: 
 
 def test_the_keyboard_is_enough_for_a_form(docs):
     docs.driver.execute_script("document.querySelector('#models .try summary').focus()")
-    act = ActionChains(docs.driver)
-    act.send_keys(Keys.ENTER, Keys.TAB, Keys.ENTER).perform()
+    pressed(docs, Keys.ENTER, Keys.TAB, Keys.ENTER)
     docs.until(lambda: docs.status("models").startswith("200"))
     assert json.loads(docs.all("#models .try .answer")[0].get_property("textContent"))["models"]
 
@@ -169,7 +154,7 @@ def test_a_key_goes_with_what_is_sent(chrome, tmp_path):  # noqa: F811
     with Server(BUNDLES, "--keys", keys) as server:
         docs = Docs(chrome, server)
         chrome.execute_script("sessionStorage.clear()")
-        docs.open("models")
+        docs.unfold("models")
         assert docs.send("models")[0] == 401
         docs.all("#key")[0].send_keys(key)
         assert docs.send("models")[0] == 200
@@ -180,7 +165,7 @@ def test_a_key_goes_with_what_is_sent(chrome, tmp_path):  # noqa: F811
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_in_the_description(docs, scheme):
     emulate(docs, prefers_color_scheme=scheme)
-    docs.open("translate")
+    docs.unfold("translate")
     assert docs.send("translate")[0] == 200
     assert axe(docs) == "[]"
 

@@ -7,11 +7,9 @@ import pytest
 import requests
 
 from conftest import PATIENCE, Server
-from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
 from test_keys import add as add_key
-from web_page import BUNDLES, Page, axe, chord, chrome, emulate, phone, picture, sent, sideways, unplugged  # noqa: F401
+from web_page import BUNDLES, Keys, Page, axe, chord, chrome, emulate, phone, picture, pressed, sent, sideways, tab_to, unplugged  # noqa: F401
 
 TEXT, GERMAN = "Two dogs play in the snow.", "Zwei Hunde spielen im Schnee."
 AS_TEXT = {".txt", ".md", ".markdown", ".srt", ".vtt", ".html", ".htm"}
@@ -229,22 +227,18 @@ def test_a_long_document_is_asked_for_less_and_less(chrome, served):  # noqa: F8
 def test_the_keyboard_is_enough_for_documents(chrome, served, tmp_path, folder):  # noqa: F811
     page = DocumentPage(chrome, served)
     page["input"].click()
-    for _ in range(6):
-        ActionChains(chrome).send_keys(Keys.TAB).perform()
-        if chrome.switch_to.active_element == page["file"]:
-            break
-    assert chrome.switch_to.active_element == page["file"]  # Enter opens the browser's own dialog
+    tab_to(page, page["file"])  # Enter opens the browser's own dialog
     page.upload(tmp_path / "a.docx", docx(TEXT))
     page.finished()
     assert chrome.switch_to.active_element == page["document"]
-    ActionChains(chrome).send_keys(Keys.TAB, Keys.TAB).perform()
+    pressed(page, Keys.TAB, Keys.TAB)
     assert chrome.switch_to.active_element == page.document(".download")
-    ActionChains(chrome).send_keys(Keys.ENTER).perform()
+    pressed(page, Keys.ENTER)
     page.until((folder / "a.de.docx").exists)
     page.until(lambda: (folder / "a.de.docx").read_bytes())
     assert GERMAN in words((folder / "a.de.docx").read_bytes())
     chord(page, Keys.SHIFT, Keys.TAB)
-    ActionChains(chrome).send_keys(Keys.ENTER).perform()
+    pressed(page, Keys.ENTER)
     assert not page["document"].is_displayed() and chrome.switch_to.active_element == page["file"]
 
 
