@@ -58,6 +58,18 @@ def test_an_entry_of_the_history_is_opened(page, chrome, bundled):
     assert json.loads(requests[0][1])["text"] == SECRET
 
 
+def test_an_entry_of_a_language_that_is_gone_is_opened(page, chrome, bundled):
+    """The list of languages was empty then, and the server refused the text."""
+    entry = {"source": "xx", "target": "de", "text": TEXT, "format": "text", "work": "1"}
+    chrome.execute_script("localStorage.setItem('dragoman-history', arguments[0])", json.dumps([entry]))
+    page = Page(chrome, bundled)
+    page.choose_languages("en", "fr")
+    page["show-history"].click()
+    page.all("#history-list li button")[0].click()
+    page.done()
+    assert page["source"].get_property("value") == "en" and page.output() == expected(bundled, TEXT)
+
+
 def test_an_entry_that_is_opened_keeps_the_focus(page, chrome):
     """The list was drawn anew when its translation came, and the keyboard began at the top of the page again."""
     page["show-history"].click()

@@ -42,7 +42,7 @@ const glossaries = new Glossaries(pair, fail, () => {
 });
 const history = new History((e) => {
   setText(e.text, e.format);
-  [$('source').value, $('target').value] = [e.source, e.target];
+  chooseBoth(e.source, e.target);
   start();
 });
 
@@ -110,8 +110,7 @@ function follow() {
   if (!link.has('text')) return false;
   state.reading = null;
   field.put(link.get('text'), link.get('format') || 'text');
-  choose($('source'), link.get('source'));
-  choose($('target'), link.get('target'));
+  chooseBoth(link.get('source'), link.get('target'));
   count();
   start();
   return true;
@@ -143,6 +142,12 @@ function remember() {
 
 function choose(select, value) {
   if (offers(select, value)) select.value = value;
+}
+
+// The languages that a text had, as far as there are models.
+function chooseBoth(source, target) {
+  choose($('source'), source);
+  choose($('target'), target);
 }
 
 // ---- translating
@@ -298,8 +303,7 @@ function changed(languages) {
   count();
   clearTimeout(state.timer);
   if (languages) {
-    choose($('source'), languages[0]);
-    choose($('target'), languages[1]);
+    chooseBoth(...languages);
     remember();
     start();
   } else if ($('auto').checked) {
