@@ -1,13 +1,19 @@
-"""The text field of the web page: Undo restores a text that the page replaced, and a reload keeps the text and its format."""
+"""The text field of the web page: Undo restores a text that the page replaced; a reload keeps the text and its format; and a page that is
+opened again has the languages of the last time, and the text that a browser kept."""
 import pytest
 
-from web_page import TEXT, Keys, Page, before_each_page, bundled, chrome, page  # noqa: F401
+from web_page import TEXT, Keys, Page, before_each_page, bundled, chrome, expected, page  # noqa: F401
 
 CUES = f"1\n00:00:01,000 --> 00:00:02,000\n{TEXT}\n"
 
 
 def typed(page):
     return page["input"].get_property("value")
+
+
+def kept(text):
+    """Returns what a browser does with the field of a closed tab that is opened again, or of a page to which a person goes back, as a script."""
+    return "document.addEventListener('DOMContentLoaded', () => { for (const i of document.querySelectorAll('#input')) i.value = %r; });" % text
 
 
 def languages(page):
@@ -140,8 +146,7 @@ def test_a_new_visit_begins_with_an_empty_field(page, chrome, bundled):  # noqa:
 def test_the_format_of_a_text_that_the_browser_kept(page, movie, chrome):  # noqa: F811
     """Some browsers restore the field's text by themselves after a reload."""
     said = page["count"].text
-    with before_each_page(chrome, "document.addEventListener('DOMContentLoaded', () => { for (const i of document.querySelectorAll('#input'))"
-                                  " i.value = %r; });" % CUES):
+    with before_each_page(chrome, kept(CUES)):
         chrome.refresh()
         page.until(lambda: page["count"].text == said)
 
@@ -162,3 +167,26 @@ def test_an_unknown_language_is_called_so(page):
     assert page["detected"].text == ""
     page["swap"].click()
     assert page["status"].text == "Choose the language of the text first, or let a text be translated."
+
+
+def test_swapped_languages_are_those_of_the_next_time(page, chrome, bundled):
+    page.choose_languages()
+    page["swap"].click()
+    again = Page(chrome, bundled)
+    assert languages(again) == ["de", "en"]
+
+
+def test_a_kept_text_is_translated(page, chrome, bundled):
+    """It stood there without its length and beside an empty translation."""
+    page.choose("target", "de")
+    with before_each_page(chrome, kept(TEXT)):
+        again = Page(chrome, bundled)
+        again.done()
+        assert again.output() == expected(bundled, TEXT) and again["count"].text == f"{len(TEXT)} characters"
+
+
+def test_a_link_is_translated_in_a_kept_text_s_place(page, chrome, bundled):
+    with before_each_page(chrome, kept(TEXT)):
+        again = Page(chrome, bundled, "#source=en&target=de&text=Two+dogs+play.")
+        again.done()
+        assert typed(again) == "Two dogs play." and again.output() == expected(bundled, "Two dogs play.")
