@@ -103,5 +103,6 @@ def test_messages_are_not_written_past_the_catalogs():
     for name in os.listdir(WEB):
         if name.endswith(".js") and name not in NO_PAGE | {"flags.js"}:
             script = re.sub(r"//.*$", "", read(name), flags=re.M)
-            assert not re.findall(r"(?:say|end|fail|Error|paragraph|item|Option)\((?:new Error\()?['`][“\w][^'`]* .*", script), name
+            assert not re.findall(r"(?:say|end|fail|Error|Option)\((?:new Error\()?['`][“\w][^'`]* .*", script), name
+            assert not re.findall(r"node\('\w+', \{[^{}]*\}, ['`][“\w].*", script), name
             assert not re.findall(r"(?:aria-label'|[{ ]title): ['`].*|textContent = ['`][“\w].*", script), name

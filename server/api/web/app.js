@@ -8,10 +8,11 @@ import {Documents} from './documents.js';
 import {Field} from './field.js';
 import {Glossaries} from './glossaries.js';
 import {onKey} from './key.js';
+import {fail, say} from './messages.js';
 import {Output} from './output.js';
 import {SentencePanel} from './sentence.js';
 import {History} from './history.js';
-import {Models} from './models.js';
+import {showModels} from './models.js';
 import {explain} from './flags.js';
 import {readBack} from './check.js';
 import {counted, languageName, localise, number, t, took} from './words.js';
@@ -30,13 +31,12 @@ const pair = () => [$('source').value === AUTO ? state.detected : $('source').va
 const chosen = () => [$('source').value, $('target').value];
 const field = new Field(['text', ...Object.keys(FORMATS)], chosen, changed);
 const output = new Output($('output'), (entry, at) => panel.open(entry, at));
-const panel = new SentencePanel(pair, fail, (entry, text, flags) => {
+const panel = new SentencePanel(pair, (entry, text, flags) => {
   output.take(entry, text, flags);
   marks();
 }, () => glossaries.use(...pair()));
-const models = new Models(fail);
-const documents = new Documents(fail, $('file'));
-const glossaries = new Glossaries(pair, fail, () => {
+const documents = new Documents();
+const glossaries = new Glossaries(pair, () => {
   glossaries.use(...pair());
   if ($('input').value.trim() && ($('auto').checked || state.translated !== null)) start();
 });
@@ -45,21 +45,6 @@ const history = new History((e) => {
   chooseBoth(e.source, e.target);
   start();
 });
-
-function fail(e) {
-  if (e.name === 'AbortError') return;
-  if (api.wantsKey(e)) {
-    $('key-form').hidden = false;
-    if (document.activeElement !== $('input')) $('key').focus(); // what is being typed goes on into the text
-  }
-  $('error').textContent = e.message;
-  $('error').hidden = false;
-  say('');
-}
-
-function say(text) {
-  $('status').textContent = text;
-}
 
 // ---- languages
 
@@ -91,7 +76,7 @@ async function load() {
   fill($('source'), [[AUTO, t`Detect language`], ...codes('source').map((c) => [c, languageName(c)])], source);
   fill($('target'), codes('target').map((c) => [c, languageName(c)]), target || codes('target').find((c) => c !== 'en'));
   if (first && !follow()) resume();
-  models.show(state.models);
+  showModels(state.models);
   await about().catch(fail);
   return true;
 }

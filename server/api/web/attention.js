@@ -2,15 +2,15 @@
 // mean of a layer's heads, by tokens or added up to words.
 import * as api from './api.js';
 import {$, fill, node, svg} from './elements.js';
+import {fail} from './messages.js';
 import {t} from './words.js';
 
 const WIDE = 1000, START = t`(start)`;
 
 export class AttentionView {
   // patiently(what, wanted): see SentencePanel.
-  constructor(pair, fail, patiently) {
+  constructor(pair, patiently) {
     this.pair = pair;
-    this.fail = fail;
     this.patiently = patiently;
     this.cache = new Map();
     for (const id of ['att-layer', 'att-head', 'att-view', 'att-unit']) $(id).addEventListener('change', () => this.draw());
@@ -71,7 +71,7 @@ export class AttentionView {
     } catch (e) {
       if (!wanted()) return;
       $('att-note').textContent = '';
-      this.fail(e);
+      fail(e);
     }
   }
 

@@ -3,6 +3,7 @@ import * as api from './api.js';
 import {$, node} from './elements.js';
 import {again, session} from './kept.js';
 import {endingOf, save, translatedName} from './file.js';
+import {fail} from './messages.js';
 import {counted, t, took} from './words.js';
 
 const SOONEST = 0.5, LATEST = 10; // seconds between two questions
@@ -66,10 +67,7 @@ class Row {
 }
 
 export class Documents {
-  // fail(error): shows it. focus: the element that has the focus once no document is left.
-  constructor(fail, focus) {
-    this.fail = fail;
-    this.focus = focus;
+  constructor() {
     this.served = [];
     this.known = false; // whether the server has said what it serves
     this.rows = [];
@@ -150,7 +148,7 @@ export class Documents {
     this.stop(row);
     $('document').hidden = !this.rows.length;
     (this.rows[at] ?? this.rows[at - 1])?.close.focus();
-    if (!this.rows.length) this.focus.focus();
+    if (!this.rows.length) $('file').focus();
   }
 
   // send(): makes the document known to the server, where it is not.
@@ -168,7 +166,7 @@ export class Documents {
         if (signal.aborted) return;
         row.end(t`Not translated: ${e.message}`);
         this.keep();
-        if (api.wantsKey(e)) this.fail(e);
+        if (api.wantsKey(e)) fail(e);
       }
     };
     this.last = this.last.then(run);

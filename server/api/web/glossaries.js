@@ -4,6 +4,7 @@ import {$, fill, node} from './elements.js';
 import {endingOf, onFiles, readText, save} from './file.js';
 import {local} from './kept.js';
 import {keptKey} from './key.js';
+import {fail} from './messages.js';
 import {readTbx} from './tbx.js';
 import {direction} from './text.js';
 import {languageName, number, t} from './words.js';
@@ -32,10 +33,10 @@ export function dictionary(glossary, source, target) {
 }
 
 export class Glossaries {
-  // pair(): the languages of the text and its translation; the first is null until it is known. fail(error): shows it above.
+  // pair(): the languages of the text and its translation; the first is null until it is known.
   // changed(): translations use other entries now.
-  constructor(pair, fail, changed) {
-    Object.assign(this, {pair, fail, changed});
+  constructor(pair, changed) {
+    Object.assign(this, {pair, changed});
     this.list = [];
     this.revision = 0; // of the entries, as far as they were changed here
     this.making = false; // a new one
@@ -267,7 +268,7 @@ export class Glossaries {
 
   refuse(e) {
     if (e.name === 'AbortError') return;
-    if (api.wantsKey(e)) this.fail(e);
+    if (api.wantsKey(e)) fail(e);
     $('glossary-error').textContent = e.message.replace(`${e.field}: `, ''); // of the request
     $('glossary-error').hidden = false;
   }

@@ -2,6 +2,7 @@
 import * as api from './api.js';
 import {$, node} from './elements.js';
 import {markdown} from './markdown.js';
+import {fail} from './messages.js';
 import {languageName, number, t} from './words.js';
 
 // Pairs of one model together, in the order of the server.
@@ -49,35 +50,27 @@ function scores(list) {
     node('tbody', {}, ...list.map((s) => node('tr', {}, ...columns.map(([key]) => node('td', {}, value(s[key]))))))));
 }
 
-export class Models {
-  constructor(fail) {
-    this.fail = fail;
-  }
-
-  show(list) {
-    $('models-list').replaceChildren(...models(list).map((m) => this.entry(m)));
-  }
-
-  entry(m) {
-    const details = node('details', {class: 'model'}, node('summary', {}, t`Card of ${m.name}`));
-    details.addEventListener('toggle', () => details.open && details.childElementCount === 1 && this.open(details, m));
-    return node('li', {}, node('h3', {}, m.name), node('ul', {class: 'pairs', 'aria-label': t`Languages of ${m.name}`},
-      ...m.pairs.map((p) => node('li', {}, pairName(p)))), node('p', {class: 'hint'}, t`${number(m.parameters)} parameters, ${m.type}, ${m.device ? t`on ${m.device}` : t`opened when it is needed`}; licence: ${m.licence || t`not stated`}`), details);
-  }
-
-  // The card is asked for once, when it is opened.
-  async open(details, m) {
-    const box = node('div', {}, t`Loading …`);
-    details.append(box);
-    try {
-      const card = await api.patiently(() => api.card(m.version));
-      box.replaceChildren(...(card.description ? [node('p', {}, card.description)] : []), facts(card),
-        ...(card.scores ? [node('h4', {}, t`Scores`), scores(card.scores)] : []),
-        ...(card.card ? [node('div', {class: 'card-text', tabindex: 0, role: 'group', 'aria-label': t`Text of the card`}, ...markdown(card.card))] : [node('p', {class: 'hint'}, t`The model has no MODEL_CARD.md.`)]));
-    } catch (e) {
-      box.remove();
-      details.open = false;
-      this.fail(e);
-    }
+// The card is asked for once, when it is opened.
+async function open(details, m) {
+  const box = node('div', {}, t`Loading …`);
+  details.append(box);
+  try {
+    const card = await api.patiently(() => api.card(m.version));
+    box.replaceChildren(...(card.description ? [node('p', {}, card.description)] : []), facts(card),
+      ...(card.scores ? [node('h4', {}, t`Scores`), scores(card.scores)] : []),
+      ...(card.card ? [node('div', {class: 'card-text', tabindex: 0, role: 'group', 'aria-label': t`Text of the card`}, ...markdown(card.card))] : [node('p', {class: 'hint'}, t`The model has no MODEL_CARD.md.`)]));
+  } catch (e) {
+    box.remove();
+    details.open = false;
+    fail(e);
   }
 }
+
+function entry(m) {
+  const details = node('details', {class: 'model'}, node('summary', {}, t`Card of ${m.name}`));
+  details.addEventListener('toggle', () => details.open && details.childElementCount === 1 && open(details, m));
+  return node('li', {}, node('h3', {}, m.name), node('ul', {class: 'pairs', 'aria-label': t`Languages of ${m.name}`},
+    ...m.pairs.map((p) => node('li', {}, pairName(p)))), node('p', {class: 'hint'}, t`${number(m.parameters)} parameters, ${m.type}, ${m.device ? t`on ${m.device}` : t`opened when it is needed`}; licence: ${m.licence || t`not stated`}`), details);
+}
+
+export const showModels = (list) => $('models-list').replaceChildren(...models(list).map(entry));

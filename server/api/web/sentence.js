@@ -5,6 +5,7 @@ import {$, node} from './elements.js';
 import {codePoints, direction, words} from './text.js';
 import {explain} from './flags.js';
 import {AttentionView} from './attention.js';
+import {fail} from './messages.js';
 import {languageName, t} from './words.js';
 
 // What the server reads before a sentence of subtitles, and the start of its line before one of wrapped text, so that its lines go
@@ -31,15 +32,14 @@ function limits(entry, text) {
 const DOUBLE_CLICK_MS = 400;
 
 export class SentencePanel {
-  // pair(): [source, target]; fail(error); replaced(entry, text, flags): another translation was taken; glossary(): the id of the
-  // glossary in use, undefined for none.
-  constructor(pair, fail, replaced, glossary) {
+  // pair(): [source, target]; replaced(entry, text, flags): another translation was taken; glossary(): the id of the glossary in use,
+  // undefined for none.
+  constructor(pair, replaced, glossary) {
     this.pair = pair;
     this.glossary = glossary;
-    this.fail = fail;
     this.replaced = replaced;
     this.asking = new AbortController();
-    this.attention = new AttentionView(pair, fail, (what, wanted) => this.patiently(what, wanted));
+    this.attention = new AttentionView(pair, (what, wanted) => this.patiently(what, wanted));
     $('sentence-close').addEventListener('click', () => this.close());
     $('sentence').addEventListener('keydown', (e) => e.key === 'Escape' && this.close());
     $('sentence').addEventListener('pointerdown', () => clearTimeout(this.scrolling)); // it is seen, and must stay under the finger
@@ -124,7 +124,7 @@ export class SentencePanel {
       }
       if (this.lit) this.light(this.lit);
     } catch (e) {
-      this.fail(e);
+      fail(e);
     }
   }
 
@@ -189,7 +189,7 @@ export class SentencePanel {
     } catch (e) {
       if (this.chosen !== word) return;
       box.replaceChildren();
-      this.fail(e);
+      fail(e);
     }
   }
 
@@ -222,7 +222,7 @@ export class SentencePanel {
       list.replaceChildren(...(answer.n_best || []).map((a) => this.option(entry, {...a, text: a.text.slice(from)})));
       if (!answer.n_best) list.append(node('li', {}, t`There is no other translation.`)); // a text without letters, for one
     } catch (e) {
-      this.fail(e);
+      fail(e);
     }
   }
 }
