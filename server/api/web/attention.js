@@ -8,10 +8,9 @@ import {t} from './words.js';
 const WIDE = 1000, START = t`(start)`;
 
 export class AttentionView {
-  // patiently(what, wanted): see SentencePanel.
-  constructor(pair, patiently) {
+  constructor(pair) {
     this.pair = pair;
-    this.patiently = patiently;
+    this.asking = new AbortController(); // for the weights of the kind that is chosen
     this.cache = new Map();
     for (const id of ['att-layer', 'att-head', 'att-view', 'att-unit']) $(id).addEventListener('change', () => this.draw());
     $('att-kind').addEventListener('change', () => this.load());
@@ -42,6 +41,7 @@ export class AttentionView {
   }
 
   clear() {
+    this.asking.abort();
     this.cache.clear();
     this.text = this.table_shown = null;
     $('att-picture').replaceChildren();
@@ -57,19 +57,19 @@ export class AttentionView {
 
   async load() {
     const kind = $('att-kind').value, {text, translation} = this;
-    const same = () => this.text === text && this.translation === translation, wanted = () => same() && $('att-kind').value === kind;
     if (!text) return;
+    this.asking.abort();
+    const {signal} = (this.asking = new AbortController());
     $('att-note').textContent = t`Computing …`;
     $('error').hidden = true;
     try {
       if (!this.cache.has(kind)) {
         const [source, target] = this.pair();
-        const found = await this.patiently((signal) => api.attention({text, translation, source, target, kind}, signal), wanted);
-        if (same()) this.cache.set(kind, found);
+        this.cache.set(kind, await api.patiently(() => api.attention({text, translation, source, target, kind}, signal), signal));
       }
-      if (wanted()) this.draw();
+      this.draw();
     } catch (e) {
-      if (!wanted()) return;
+      if (signal.aborted) return;
       $('att-note').textContent = '';
       fail(e);
     }

@@ -38,24 +38,14 @@ export class SentencePanel {
     this.pair = pair;
     this.glossary = glossary;
     this.replaced = replaced;
-    this.asking = new AbortController();
-    this.attention = new AttentionView(pair, (what, wanted) => this.patiently(what, wanted));
+    this.asking = this.choosing = new AbortController(); // for what is said of the sentence, and of the word that is chosen
+    this.attention = new AttentionView(pair);
     $('sentence-close').addEventListener('click', () => this.close());
     $('sentence').addEventListener('keydown', (e) => e.key === 'Escape' && this.close());
     $('sentence').addEventListener('pointerdown', () => clearTimeout(this.scrolling)); // it is seen, and must stay under the finger
     $('nbest').addEventListener('toggle', () => $('nbest').open && this.show_nbest());
     $('attention').addEventListener('toggle', () => $('attention').open && this.entry &&
       this.attention.show(this.entry.source, this.entry.span.textContent));
-  }
-
-  // Ask again what is refused for a moment, while this sentence is open and wanted() says that the answer is of use.
-  patiently(what, wanted = () => true) {
-    const {signal} = this.asking;
-    const now = () => {
-      if (!wanted()) throw new DOMException('not wanted', 'AbortError');
-      return what(signal);
-    };
-    return api.patiently(now, signal);
   }
 
   close() {
@@ -67,10 +57,12 @@ export class SentencePanel {
   // Hide the panel and ask nothing more for it.
   leave() {
     this.asking.abort();
+    this.choosing.abort();
+    this.attention.clear();
     clearTimeout(this.scrolling);
     $('sentence').hidden = true;
     this.entry?.span.removeAttribute('aria-current');
-    this.entry = this.chosen = null;
+    this.entry = null;
   }
 
   // at: the place of a word to choose at once, in code points; undefined: the sentence was not clicked.
@@ -83,7 +75,6 @@ export class SentencePanel {
     $('alternatives').replaceChildren();
     $('nbest').open = $('attention').open = false;
     $('nbest').querySelector('ol').replaceChildren(); // of another sentence
-    this.attention.clear();
     this.show_flags();
     const text = entry.span.textContent;
     this.show_words(entry, text);
@@ -130,9 +121,9 @@ export class SentencePanel {
 
   // The sentence translated by itself, in its format.
   async ask(entry, more) {
-    const [source, target] = this.pair(), terms = 'target_prefix' in more ? {} : {glossary: this.glossary()}; // the API takes one of them
-    const {translations: [answer]} = await this.patiently((signal) =>
-      api.translate({text: around(entry) + entry.source, source, target, format: entry.format, ...terms, ...more}, signal));
+    const [source, target] = this.pair(), {signal} = this.asking, terms = 'target_prefix' in more ? {} : {glossary: this.glossary()}; // the API takes one of them
+    const {translations: [answer]} = await api.patiently(() =>
+      api.translate({text: around(entry) + entry.source, source, target, format: entry.format, ...terms, ...more}, signal), signal);
     return answer;
   }
 
@@ -168,9 +159,9 @@ export class SentencePanel {
     for (const w of this.right) w.node.classList.toggle('hit', w === word);
   }
 
-  // The answer to an earlier word may come after that to a later one: then it is nobody's.
   async choose(word, target) {
-    this.chosen = word;
+    this.choosing.abort(); // an earlier word
+    const {signal} = (this.choosing = new AbortController());
     for (const w of this.right) if (!w.space) w.node.setAttribute('aria-pressed', String(w === word));
     this.light(word);
     if (this.limits) return;
@@ -181,13 +172,12 @@ export class SentencePanel {
     $('error').hidden = true;
     try {
       const prefix = codePoints(target).slice(0, word.begin);
-      const {alternatives} = await this.patiently((signal) =>
-        api.alternatives({text: entry.source, target_prefix: prefix, source, target: to, n: 5}, signal), () => this.chosen === word);
-      if (this.chosen !== word) return;
+      const {alternatives} = await api.patiently(() =>
+        api.alternatives({text: entry.source, target_prefix: prefix, source, target: to, n: 5}, signal), signal);
       const list = alternatives.filter((a) => !marked(entry, a.text)).map((a) => this.option(entry, a));
       box.replaceChildren(node('p', {class: 'hint'}, t`From “${word.text}” on:`), node('ol', {}, ...list));
     } catch (e) {
-      if (this.chosen !== word) return;
+      if (signal.aborted) return;
       box.replaceChildren();
       fail(e);
     }
@@ -197,7 +187,7 @@ export class SentencePanel {
   option(entry, {text, score}) {
     const button = node('button', {type: 'button', dir: direction(this.pair()[1])}, text || t`(nothing)`);
     button.addEventListener('click', () => {
-      this.chosen = null;
+      this.choosing.abort();
       this.replaced(entry, text, []);
       this.show_flags();
       this.show_words(entry, text);
