@@ -405,12 +405,13 @@ $('input').addEventListener('keydown', (e) => {
 });
 // Choosing the other side's language swaps them. A list has no event before it changes, so what it had is kept.
 for (const [id, other] of [['source', 'target'], ['target', 'source']]) {
-  const had = () => (state[id] = $(id).value);
-  $(id).addEventListener('focus', had);
+  let had;
+  const keep = () => (had = $(id).value);
+  $(id).addEventListener('focus', keep);
   $(id).addEventListener('change', () => {
-    const before = state[id] === AUTO ? state.detected : state[id];
+    const before = had === AUTO ? state.detected : had;
     if ($(id).value === $(other).value && before) choose($(other), before);
-    had();
+    keep();
     remember();
     start();
   });
