@@ -1,13 +1,7 @@
-# A thin front: CMake and its presets do the work, scripts/ the rest.
+# A thin front: CMake and its presets do the work, scripts/ the rest. Variables of the command line and the environment, such as
+# PORT=8081, reach the scripts, which have the defaults.
 .DEFAULT_GOAL := help
-.PHONY: help serve build test test-loaded attack faults faults-files faults-clock kills replicas test-clients test-openapi test-real-shape asan analyse tsan valgrind fuzz coverage test-arm bench bench-scale bench-sizes bench-family bench-train bench-marian bench-loss bench-tune bench-card bench-kept bench-pairs bench-serve paper paper-table1 paper-table2 paper-grid paper-positions paper-parsing paper-decoding paper-figures test-gpu bench-gpu soak soak-hour install clean
-
-export HOST ?= $(or $(DRAGOMAN_HOST),127.0.0.1)
-export PORT ?= $(or $(DRAGOMAN_PORT),8080)
-export MODELS ?= $(or $(DRAGOMAN_MODELS),weights/bundles)
-export PULL
-export PREFIX ?= /usr/local
-export DESTDIR SYSCONFDIR LIBDIR
+PYTEST = .venv/bin/python3 -m pytest -q -p no:cacheprovider
 
 help: ## print this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -27,34 +21,34 @@ test-loaded: ## run the API's tests RUNS (10) times beside LOOPS (6) busy loops
 
 attack: build ## repeat earlier attacks as tests
 	@scripts/test-env
-	@.venv/bin/python3 -m pytest -q -p no:cacheprovider tests/attack
+	@$(PYTEST) tests/attack
 
 replicas: build ## kill, drain and freeze replicas behind HAProxy and nginx under load; REPLICAS_SECONDS (10) each
 	@scripts/deps replicas
 	@scripts/test-env
-	@REPLICAS_SECONDS=$${REPLICAS_SECONDS:-10} .venv/bin/python3 -m pytest -q -s -p no:cacheprovider tests/replicas
+	@REPLICAS_SECONDS=$${REPLICAS_SECONDS:-10} $(PYTEST) -s tests/replicas
 
 test-clients: ## run other servers' clients from PyPI against this server
 	@scripts/test release --label-regex '^clients$$'
 
-faults: build ## each allocation fails in turn: start, requests, reload, command line, 40 of each trainer's verb; long
+faults: build ## let each allocation fail in turn: start, requests, reload, command line, 40 of each trainer's verb; long
 	@scripts/test-env
 	@scripts/build release faults
-	@FAULTS_STEPS=0 FAULTS_RUNS=40 .venv/bin/python3 -m pytest -q -p no:cacheprovider tests/faults
+	@FAULTS_STEPS=0 FAULTS_RUNS=40 $(PYTEST) tests/faults
 
-faults-files: build ## each read and write fails in turn: full, broken and slow disks under command line, trainer, downloads, server; long
+faults-files: build ## let each read and write fail in turn: full, broken and slow disks under command line, trainer, downloads, server; long
 	@scripts/test-env
 	@scripts/build release faults
-	@FILES_STEPS=0 .venv/bin/python3 -m pytest -q -s -p no:cacheprovider tests/faults/test_files.py tests/faults/test_files_server.py
+	@FILES_STEPS=0 $(PYTEST) -s tests/faults/test_files.py tests/faults/test_files_server.py
 
-faults-clock: build ## the wall clock set forward and back under a server and training, as in `make test`, and documents over minutes; a quarter of an hour
+faults-clock: build ## set the wall clock forward and back under a server and training, as in `make test`, and for documents over minutes; a quarter of an hour
 	@scripts/test-env
 	@scripts/build release faults
-	@CLOCK_MINUTES=1 .venv/bin/python3 -m pytest -q -p no:cacheprovider tests/faults/test_clock.py
+	@CLOCK_MINUTES=1 $(PYTEST) tests/faults/test_clock.py
 
-kills: build ## a training run killed KILLS (200) times at random moments, a server fifty times, both by the kernel where a control group's memory ends: nothing is lost, half an hour
+kills: build ## kill a training run KILLS (200) times at random moments, a server fifty times, and let the kernel kill both where a control group's memory ends: nothing is lost; half an hour
 	@scripts/test-env
-	@KILLS=$${KILLS:-200} OOM_KILLS=$${OOM_KILLS:-40} .venv/bin/python3 -m pytest -q -s -p no:cacheprovider tests/faults/test_kills.py tests/faults/test_long_oom.py
+	@KILLS=$${KILLS:-200} OOM_KILLS=$${OOM_KILLS:-40} $(PYTEST) -s tests/faults/test_kills.py tests/faults/test_long_oom.py
 
 test-openapi: ## test the server against openapi.yaml with 200 generated requests per operation (schemathesis), some minutes
 	@scripts/test release --tests-regex 'clients/test_(long_)?schemathesis'
@@ -65,7 +59,7 @@ test-real-shape: build ## compare M2M-100 and NLLB-200 in their real shapes with
 asan: ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/test asan --label-exclude long
 
-analyse: build ## conversions that may change a value or its sign, in the product's C, and cppcheck; DEEP=--deep: gcc's -fanalyzer, too
+analyse: build ## find conversions that may change a value or its sign in the product's C, and what cppcheck finds; DEEP=--deep: gcc's -fanalyzer, too
 	@scripts/analyse $(DEEP)
 
 tsan: ## run the C tests under ThreadSanitizer
@@ -116,7 +110,7 @@ bench-kept: build ## measure protected text and the rate of flags, some minutes;
 	@scripts/test-env
 	@.venv/bin/python3 bench/kept.py "$(DATA)" --out bench/results/kept.json
 
-bench-pairs: build ## CPU time beside an earlier revision's (BEFORE=d48fe55): HTTP cached and not, the base int8 step; a quarter of an hour
+bench-pairs: build ## compare CPU time with an earlier revision's (BEFORE=d48fe55): HTTP cached and not, the base int8 step; a quarter of an hour
 	@bench/run-pairs.sh
 
 bench-serve: build ## measure speed and latency over HTTP
@@ -125,7 +119,7 @@ bench-serve: build ## measure speed and latency over HTTP
 paper: build ## rebuild the tables of docs/paper.md from bench/results/paper/
 	@bench/run-paper.sh report
 
-paper-table1: ## Table 1 of the paper measured: layers over length and dimension, three minutes
+paper-table1: ## measure Table 1 of the paper: layers over length and dimension, three minutes
 	@bench/run-paper.sh table1
 
 paper-table2: build ## translate newstest2014 with the bundled model, two minutes; DATA=FOLDER
@@ -165,3 +159,6 @@ include packaging/targets.mk
 
 clean: ## remove build outputs
 	rm -rf build
+
+# Each target is a command; a file of its name must not stop it.
+.PHONY: $(shell sed -n 's/^\([a-z0-9-]*\):.*/\1/p' $(MAKEFILE_LIST))

@@ -1,5 +1,4 @@
 # Included by the Makefile: what is delivered.
-.PHONY: container container-arm64 container-push container-check container-cuda deb deb-arm64 deploy-check release release-check sbom wheel
 
 container: ## build the container image and run it on 127.0.0.1:PORT
 	@scripts/container build

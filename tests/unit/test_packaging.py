@@ -383,6 +383,21 @@ def test_make_serve_honours_the_settings(tmp_path, command, env, given):
     assert shown == {"dragoman"} and shown <= set((tmp_path / "built").read_text().split())
 
 
+@pytest.mark.parametrize("words,given", [([], "unset unset"), (["PORT=7"], "7 unset"), (["MODELS=m"], "unset m")])
+def test_make_leaves_defaults_to_the_scripts(tmp_path, words, given):
+    """release-check has another port than serve, and bench-pairs takes the models of the earlier revision."""
+    for name in ("scripts/release-check", "bench/run-pairs.sh", "scripts/deps", "scripts/build"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text('#!/bin/sh\n' + ("" if name in ("scripts/deps", "scripts/build") else 'echo "${PORT-unset} ${MODELS-unset}"\n'))
+        path.chmod(0o755)
+    shutil.copy(os.path.join(ROOT, "Makefile"), tmp_path)
+    shutil.copytree(os.path.join(ROOT, "packaging"), tmp_path / "packaging")
+    clean = {k: v for k, v in os.environ.items() if k not in ("PORT", "MODELS") and not k.startswith(("DRAGOMAN_", "MAKE"))}
+    for target in ("release-check", "bench-pairs"):
+        assert run("make", "-s", target, *words, env=clean, cwd=tmp_path).strip() == given
+
+
 def test_packages_of_programs_are_for_both_architectures():
     with open(os.path.join(ROOT, "packaging/debian/control"), encoding="utf-8") as f:
         stanzas = f.read().split("\n\n")
