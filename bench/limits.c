@@ -3,9 +3,9 @@
  * step_weights: a decoder step's weights (base, int8) read again and again, partly from the
  * last-level cache. */
 #include "base/clock.h"
+#include "bench/read_rate.h"
 #include "kernels/cpu/cpu.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,56 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum {
-    MEMORY_BYTES = 384 << 20,
-    STEP_BYTES = 38400000 / 4096 * 4096,
-    STREAMS = 4,
-    THREADS_MAX = 64
-};
-
-struct reader {
-    const uint64_t *data;
-    size_t n; /* a multiple of 8 STREAMS */
-    uint64_t sum;
-    pthread_t id;
-};
-
-/* Reads four streams at once, because one alone does not get the full memory bandwidth. */
-static void *read_all(void *arg)
-{
-    struct reader *r = arg;
-    uint64_t sum[8] = {0};
-    size_t part = r->n / STREAMS;
-    for (size_t i = 0; i < part; i += 8)
-        for (size_t s = 0; s < STREAMS; s++)
-            for (size_t j = 0; j < 8; j++)
-                sum[j] += r->data[s * part + i + j];
-    for (size_t j = 0; j < 8; j++)
-        r->sum += sum[j];
-    return NULL;
-}
-
-/* GB/s, the best of several passes over the first `bytes` of data. */
-static double read_rate(const uint64_t *data, size_t bytes, size_t threads)
-{
-    double best = 0;
-    for (int run = 0; run < 15; run++) {
-        struct reader readers[THREADS_MAX];
-        size_t share = bytes / 8 / threads / (8 * STREAMS) * (8 * STREAMS), started = 1;
-        uint64_t start = dg_clock_ns();
-        for (size_t i = 0; i < threads; i++)
-            readers[i] = (struct reader){.data = data + i * share, .n = share};
-        while (started < threads &&
-               !pthread_create(&readers[started].id, NULL, read_all, &readers[started]))
-            started++;
-        read_all(&readers[0]);
-        for (size_t i = 1; i < started; i++)
-            pthread_join(readers[i].id, NULL);
-        double rate = (double)(started * share * 8) / (double)(dg_clock_ns() - start);
-        best = rate > best ? rate : best;
-    }
-    return best;
-}
+enum { MEMORY_BYTES = 384 << 20, STEP_BYTES = 38400000 / 4096 * 4096 };
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -210,6 +161,15 @@ static void print_operations(void)
 }
 #endif
 
+/* {number of threads: GB/s of reading with them}, for one and for all. */
+static void print_rates(const uint64_t *data, size_t bytes, size_t all)
+{
+    printf("{\"1\": %.1f", dg_bench_read_rate(data, bytes, 1));
+    if (all > 1)
+        printf(", \"%zu\": %.1f", all, dg_bench_read_rate(data, bytes, all));
+    printf("}");
+}
+
 int main(void)
 {
     uint64_t *data = aligned_alloc(2 << 20, MEMORY_BYTES);
@@ -220,15 +180,13 @@ int main(void)
     madvise(data, MEMORY_BYTES, MADV_HUGEPAGE);
     memset(data, 1, MEMORY_BYTES);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t all = cores > THREADS_MAX ? THREADS_MAX : cores > 1 ? (size_t)cores : 1;
-    printf("{\n \"memory_gb_s\": {\"1\": %.1f", read_rate(data, MEMORY_BYTES, 1));
-    if (all > 1)
-        printf(", \"%zu\": %.1f", all, read_rate(data, MEMORY_BYTES, all));
-    printf("},\n \"step_weights_mb\": %.1f", STEP_BYTES * 1e-6);
-    printf(",\n \"step_weights_gb_s\": {\"1\": %.1f", read_rate(data, STEP_BYTES, 1));
-    if (all > 1)
-        printf(", \"%zu\": %.1f", all, read_rate(data, STEP_BYTES, all));
-    printf("}");
+    size_t all = cores > DG_BENCH_THREADS_MAX ? DG_BENCH_THREADS_MAX
+                 : cores > 1                  ? (size_t)cores
+                                              : 1;
+    printf("{\n \"memory_gb_s\": ");
+    print_rates(data, MEMORY_BYTES, all);
+    printf(",\n \"step_weights_mb\": %.1f,\n \"step_weights_gb_s\": ", STEP_BYTES * 1e-6);
+    print_rates(data, STEP_BYTES, all);
     print_operations();
     printf("\n}\n");
     free(data);

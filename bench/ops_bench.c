@@ -5,11 +5,11 @@
  * 1,4,8,...]
  *         [--threads 1,2] [--hot] */
 #include "base/clock.h"
+#include "bench/read_rate.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/int8.h"
 #include "kernels/cpu/pack.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,48 +79,10 @@ static bool parse_options(int argc, char **argv, struct options *o)
             return false;
         i++;
     }
+    for (size_t i = 0; i < o->n_threads; i++)
+        if (o->threads[i] > DG_BENCH_THREADS_MAX)
+            return false;
     return o->n_rows && o->n_threads;
-}
-
-struct reader {
-    const uint64_t *data;
-    size_t n; /* a multiple of 8 */
-    uint64_t sum;
-};
-
-static void *read_all(void *arg)
-{
-    struct reader *r = arg;
-    uint64_t sum[8] = {0};
-    for (size_t i = 0; i < r->n; i += 8)
-        for (size_t j = 0; j < 8; j++)
-            sum[j] += r->data[i + j];
-    for (size_t j = 0; j < 8; j++)
-        r->sum += sum[j];
-    return NULL;
-}
-
-/* GB/s of reading the copies with this many threads, best of 5. */
-static double read_bandwidth(const float *data, size_t threads)
-{
-    double best = 0;
-    for (int run = 0; run < 5; run++) {
-        struct reader readers[LIST_MAX];
-        pthread_t ids[LIST_MAX];
-        size_t share = COLD_BYTES / 8 / threads / 8 * 8, started = 0;
-        uint64_t start = dg_clock_ns();
-        for (; started < threads; started++) {
-            readers[started] =
-                (struct reader){(const uint64_t *)(const void *)data + started * share, share, 0};
-            if (pthread_create(&ids[started], NULL, read_all, &readers[started]))
-                break;
-        }
-        for (size_t i = 0; i < started; i++)
-            pthread_join(ids[i], NULL);
-        double rate = (double)(started * share * 8) / (double)(dg_clock_ns() - start);
-        best = rate > best ? rate : best;
-    }
-    return best;
 }
 
 /* Seconds of one product, the best of several rounds through the copies. */
@@ -180,8 +142,8 @@ static int run_backend(const struct options *o, const char *isa, size_t threads,
     for (size_t k = 0; !rc && k < most * 4096; k += 512)
         b.be->ops->write(b.be, panels, (struct dg_rows){b.x, k, 0}, 1, 512);
     printf("\n%s, %zu thread%s; reading memory: %.1f GB/s. Each cell: %s, GB/s of weights\n%-18s",
-        b.be->name, threads, threads > 1 ? "s" : "", read_bandwidth(panels, threads),
-        o->int8 ? "int8 GOP/s" : "GFLOP/s", "M =");
+        b.be->name, threads, threads > 1 ? "s" : "",
+        dg_bench_read_rate(panels, COLD_BYTES, threads), o->int8 ? "int8 GOP/s" : "GFLOP/s", "M =");
     for (size_t i = 0; i < o->n_rows; i++)
         printf(" %11zu", o->rows[i]);
     for (size_t s = 0; !rc && s < sizeof shapes / sizeof *shapes; s++) {

@@ -2,18 +2,13 @@
  * with random pieces in it, so that its speed can be measured with random weights. Usage:
  * random-shortlist BUNDLE BEST ALWAYS (pieces for each source piece; pieces in every list) */
 #include "base/json.h"
+#include "bench/random.h"
 #include "model/config.h"
 #include "weights/bundle.h"
 #include "weights/shortlist.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-static uint32_t draw(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*state >> 33);
-}
 
 static int ascending(const void *a, const void *b)
 {
@@ -33,9 +28,10 @@ static int write_list(const char *path, const struct dg_config *c, uint32_t best
         common[i] = i; /* </s> and the unknown piece come first */
     for (uint32_t i = 0; !rc && i < c->source_vocab; i++) {
         first[i + 1] = first[i] + best;
-        for (uint32_t k = 0; k < best; k++) /* one from each of `best` ranges: no two are equal */
-            ids[first[i] + k] =
-                (uint32_t)(((uint64_t)k * c->target_vocab + draw(&state) % c->target_vocab) / best);
+        for (uint32_t k = 0; k < best; k++) { /* one from each of `best` ranges: no two are equal */
+            const uint32_t drawn = dg_bench_number(&state) % c->target_vocab;
+            ids[first[i] + k] = (uint32_t)(((uint64_t)k * c->target_vocab + drawn) / best);
+        }
         qsort(ids + first[i], best, sizeof *ids, ascending);
     }
     struct dg_shortlist_data d = {.source_vocab = c->source_vocab,

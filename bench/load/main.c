@@ -5,6 +5,7 @@
 #include "bench/load/options.h"
 #include "bench/load/report.h"
 #include "bench/load/slow.h"
+#include "bench/print.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,17 +110,6 @@ static struct dg_json *nuisance_report(struct load *l)
     return o;
 }
 
-static int print(struct dg_json *o, struct dg_error *err)
-{
-    struct dg_buffer b;
-    dg_buffer_init(&b);
-    int rc = o && dg_json_write(o, 1, &b) == 0 && printf("%s\n", b.data) > 0
-                 ? DG_OK
-                 : dg_error_set(err, DG_ENOMEM, "the report could not be written");
-    dg_buffer_deinit(&b);
-    return rc;
-}
-
 static int drive(struct load *l, struct dg_error *err)
 {
     const struct dg_load_options *o = &l->o;
@@ -152,7 +142,7 @@ static int drive(struct load *l, struct dg_error *err)
     struct dg_json *report = dg_load_report(&run);
     if (o->verb == DG_LOAD_OPEN)
         dg_json_set_take(report, "beside", nuisance_report(l));
-    rc = print(report, err);
+    rc = dg_bench_print(report, 1, err);
     dg_json_free(report);
     if (rc == DG_OK && o->trace)
         rc = dg_load_report_trace(&run, o->trace, err);

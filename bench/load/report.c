@@ -1,45 +1,14 @@
 #include "bench/load/report.h"
 
 #include "base/file.h"
+#include "bench/distribution.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const outcome_names[DG_LOAD_OUTCOMES] = {
     "unanswered", "ok", "wrong", "refused", "lost", "unsent", "vanished"};
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Percentile p of sorted x[n], by nearest rank. */
-static double percentile(const double *x, size_t n, double p)
-{
-    size_t rank = (size_t)ceil(p / 100.0 * (double)n);
-    return x[rank > 0 ? rank - 1 : 0];
-}
-
-/* Describe x[n], which gets sorted. */
-static struct dg_json *distribution(double *x, size_t n)
-{
-    struct dg_json *o = dg_json_new_object();
-    double sum = 0;
-    if (n == 0)
-        return o;
-    qsort(x, n, sizeof *x, compare);
-    for (size_t i = 0; i < n; i++)
-        sum += x[i];
-    dg_json_set_real(o, "mean", sum / (double)n);
-    dg_json_set_real(o, "p50", percentile(x, n, 50));
-    dg_json_set_real(o, "p90", percentile(x, n, 90));
-    dg_json_set_real(o, "p99", percentile(x, n, 99));
-    dg_json_set_real(o, "max", x[n - 1]);
-    return o;
-}
 
 /* Figures of a record, in milliseconds; negative: not measured. */
 enum figure {
@@ -97,7 +66,10 @@ static struct dg_json *figures(const struct dg_load_run *run, int phase, int cla
         if (x >= 0)
             scratch[n++] = x;
     }
-    return distribution(scratch, n);
+    struct dg_json *o = dg_json_new_object();
+    if (n > 0)
+        dg_bench_distribution(scratch, n, o);
+    return o;
 }
 
 /* Counts by outcome, and of refused requests by status. */

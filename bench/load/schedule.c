@@ -1,5 +1,7 @@
 #include "bench/load/schedule.h"
 
+#include "bench/random.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,21 +15,6 @@ struct draw {
     size_t n_classes;
     double total;
 };
-
-/* splitmix64. */
-static uint64_t draw_bits(struct draw *d)
-{
-    uint64_t z = d->state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
-/* Uniform in (0, 1]. */
-static double draw_unit(struct draw *d)
-{
-    return (double)((draw_bits(d) >> 11) + 1) * 0x1p-53;
-}
 
 static int draw_open(struct draw *d, const struct dg_load_plan *plan,
     const struct dg_load_items *items, struct dg_error *err)
@@ -46,7 +33,7 @@ static int draw_open(struct draw *d, const struct dg_load_plan *plan,
             if (items->list[i].class == c)
                 d->order[n++] = (uint32_t)i;
         for (size_t i = n; i > d->first[c] + 1; i--) { /* Fisher-Yates */
-            size_t j = d->first[c] + draw_bits(d) % (i - d->first[c]);
+            size_t j = d->first[c] + dg_bench_bits(&d->state) % (i - d->first[c]);
             uint32_t t = d->order[i - 1];
             d->order[i - 1] = d->order[j];
             d->order[j] = t;
@@ -61,7 +48,7 @@ static int draw_open(struct draw *d, const struct dg_load_plan *plan,
 
 static void draw_record(struct draw *d, struct dg_load_record *r)
 {
-    double at = draw_unit(d) * d->total;
+    double at = dg_bench_unit(&d->state) * d->total;
     uint8_t c = 0;
     while (at > d->plan->share[c] && c + 1u < d->n_classes)
         at -= d->plan->share[c++];
@@ -70,8 +57,8 @@ static void draw_record(struct draw *d, struct dg_load_record *r)
     if (++d->next[c] == d->first[c + 1])
         d->next[c] = d->first[c];
     /* Always drawn, so that the share of vanishing clients does not change the arrivals. */
-    double leaves = draw_unit(d), when = draw_unit(d);
-    uint64_t how = draw_bits(d);
+    double leaves = dg_bench_unit(&d->state), when = dg_bench_unit(&d->state);
+    uint64_t how = dg_bench_bits(&d->state);
     r->vanish = DG_LOAD_STAYS;
     if (leaves <= d->plan->vanish) {
         r->vanish = (uint8_t)(DG_LOAD_CLOSES + how % 4);
@@ -111,7 +98,7 @@ int dg_load_schedule_poisson(const struct dg_load_plan *plan, const struct dg_lo
         return rc;
     for (size_t p = 0; p < plan->n_phases; p++) {
         double t = from, end = from + plan->phases[p].seconds;
-        while (rc == DG_OK && (t -= log(draw_unit(&d)) / plan->phases[p].rate) < end) {
+        while (rc == DG_OK && (t -= log(dg_bench_unit(&d.state)) / plan->phases[p].rate) < end) {
             struct dg_load_record r = {.due_ns = (uint64_t)(t * 1e9), .phase = (uint8_t)p};
             draw_record(&d, &r);
             if (plan->only < 0 || r.class == plan->only)

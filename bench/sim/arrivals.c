@@ -1,6 +1,7 @@
 #include "bench/sim/arrivals.h"
 
 #include "base/file.h"
+#include "bench/random.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -10,21 +11,6 @@
 
 #define INVENTED 256 /* requests of each class */
 #define BLOCK 16     /* positions of a cache block, for invented sentences */
-
-/* splitmix64. */
-static uint64_t draw_bits(uint64_t *state)
-{
-    uint64_t z = *state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
-/* Uniform in (0, 1]. */
-static double draw_unit(uint64_t *state)
-{
-    return (double)((draw_bits(state) >> 11) + 1) * 0x1p-53;
-}
 
 int dg_sim_items_class(const struct dg_sim_items *items, const char *name)
 {
@@ -106,8 +92,8 @@ int dg_sim_items_invent(uint32_t beam, struct dg_sim_items *out, struct dg_error
     for (size_t k = 0; k < 2 && rc == DG_OK; k++) {
         uint32_t c = (uint32_t)class_add(out, kinds[k].name, err);
         for (size_t i = 0; i < INVENTED; i++) {
-            uint32_t S =
-                kinds[k].min + (uint32_t)(draw_bits(&state) % (kinds[k].max - kinds[k].min + 1));
+            uint32_t S = kinds[k].min +
+                         (uint32_t)(dg_bench_bits(&state) % (kinds[k].max - kinds[k].min + 1));
             out->sentences[out->n_sentences] = (struct dg_sim_sentence){.source_tokens = S,
                 .max_target_tokens = S + 50,
                 .rows = beam,
@@ -155,8 +141,8 @@ int dg_sim_arrivals_poisson(const struct dg_sim_items *items, const struct dg_si
     if (!(out->list = calloc(n, sizeof *out->list)))
         return dg_error_set(err, DG_ENOMEM, "no memory for %zu arrivals", n);
     for (size_t i = 0; i < n; i++) {
-        t += o->rate > 0 ? -log(draw_unit(&seed)) / o->rate : 0;
-        double at = draw_unit(&seed) * total;
+        t += o->rate > 0 ? -log(dg_bench_unit(&seed)) / o->rate : 0;
+        double at = dg_bench_unit(&seed) * total;
         uint32_t c = 0;
         while (c + 1 < items->n_classes && at > share[c])
             at -= share[c++];

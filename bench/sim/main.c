@@ -1,22 +1,24 @@
 /* dragoman-sim: simulates a load, policy or device in fake time (docs/serving-bench.md). */
 #include "base/file.h"
+#include "bench/print.h"
 #include "bench/sim/measure.h"
 #include "bench/sim/replay.h"
 
 #include <stdio.h>
 
-static int put(struct dg_json *v, const char *path, struct dg_error *err)
+/* Write v to the file, or print it where there is none. */
+static int put(const struct dg_json *v, const char *path, struct dg_error *err)
 {
     struct dg_buffer b;
+    if (!path)
+        return dg_bench_print(v, 1, err);
     dg_buffer_init(&b);
-    int rc = dg_json_write(v, path ? 0 : 1, &b) == 0
+    int rc = dg_json_write(v, 0, &b) == 0
                  ? DG_OK
                  : dg_error_set(err, DG_ENOMEM, "no memory for the result");
     dg_buffer_adds(&b, "\n");
-    if (rc == DG_OK && path)
+    if (rc == DG_OK)
         rc = dg_file_write(path, b.data, b.len, err);
-    else if (rc == DG_OK)
-        fputs(b.data, stdout);
     dg_buffer_deinit(&b);
     return rc;
 }

@@ -6,6 +6,7 @@
 #include "bench/sim/probe.h"
 
 #include "base/clock.h"
+#include "bench/distribution.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -16,15 +17,9 @@
 #define CELL_TURNS 5
 #define PROBE_NS 100000000u /* minimum, so that no single moment of the machine decides */
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(struct dg_sim_probe *p)
 {
-    qsort(p->times, p->n_times, sizeof *p->times, compare);
+    dg_bench_sort(p->times, p->n_times);
     double v = p->n_times > 0 ? p->times[p->n_times / 2] : 0;
     p->n_times = 0;
     return v;

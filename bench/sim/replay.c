@@ -1,5 +1,7 @@
 #include "bench/sim/replay.h"
 
+#include "bench/distribution.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,12 +105,6 @@ static int capacity_of(
     return rc;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Answers per second as dragoman-load's closed loop measures them: between the first fifth of a
  * long run and its last tenth, when the loop runs dry. */
 static int closed_loop(struct setting *s, double *per_s, struct dg_error *err)
@@ -128,7 +124,7 @@ static int closed_loop(struct setting *s, double *per_s, struct dg_error *err)
         (rc = dg_sim_run(&o, &s->cost, s->items.sentences, a.list, a.n, &r, err)) == DG_OK) {
         for (size_t i = 0; i < N; i++)
             done[i] = (double)a.list[i].done_ns / 1e9;
-        qsort(done, N, sizeof *done, compare);
+        dg_bench_sort(done, N);
         *per_s = (N - N / 10 - N / 5) / (done[N - N / 10] - done[N / 5]);
     }
     dg_sim_arrivals_free(&a);
@@ -150,26 +146,6 @@ static int scale_to_capacity(struct setting *s, struct dg_error *err)
     return rc;
 }
 
-static struct dg_json *distribution(double *x, size_t n)
-{
-    static const struct {
-        const char *name;
-        double p;
-    } ranks[] = {{"p50", 50}, {"p90", 90}, {"p99", 99}, {"max", 100}};
-    struct dg_json *o = dg_json_new_object();
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += x[i];
-    dg_json_set_int(o, "n", (int64_t)n);
-    dg_json_set_real(o, "mean", n > 0 ? sum / (double)n : 0);
-    qsort(x, n, sizeof *x, compare);
-    for (size_t i = 0; i < 4 && n > 0; i++) {
-        size_t rank = (size_t)ceil(ranks[i].p / 100 * (double)n);
-        dg_json_set_real(o, ranks[i].name, x[rank > 0 ? rank - 1 : 0]);
-    }
-    return o;
-}
-
 /* Latencies in milliseconds of a class, simulated or (real) traced. */
 static struct dg_json *latencies(
     const struct dg_sim_arrivals *a, uint32_t class, bool real, double *scratch)
@@ -181,7 +157,11 @@ static struct dg_json *latencies(
             continue;
         scratch[n++] = real ? a->real_ms[i] : (double)(r->done_ns - r->at_ns) / 1e6;
     }
-    return distribution(scratch, n);
+    struct dg_json *o = dg_json_new_object();
+    dg_json_set_int(o, "n", (int64_t)n);
+    if (n > 0)
+        dg_bench_distribution(scratch, n, o);
+    return o;
 }
 
 static struct dg_json *report(const struct setting *s, enum dg_sim_batching batching,

@@ -167,7 +167,6 @@ static void admit(struct sim *s, struct worker *w, uint64_t now)
     if (waited && dg_batcher_count(&s->batcher) == 0) {
         s->out->backlog_ns = now;
         s->out->backlog_sentences = s->out->sentences;
-        s->out->backlog_tokens = s->out->target_tokens;
     }
 }
 

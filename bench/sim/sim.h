@@ -54,9 +54,9 @@ struct dg_sim_options {
 };
 
 struct dg_sim_result {
-    uint64_t end_ns;                            /* end of the last step */
-    uint64_t backlog_ns;                        /* when the queue became empty for the last time */
-    uint64_t backlog_sentences, backlog_tokens; /* answered by then; their steps */
+    uint64_t end_ns;            /* end of the last step */
+    uint64_t backlog_ns;        /* when the queue became empty for the last time */
+    uint64_t backlog_sentences; /* answered by then */
     uint64_t busy_ns, steps, rows, refused;
     uint64_t sentences, target_tokens; /* answered */
 };

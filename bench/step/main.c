@@ -8,7 +8,9 @@
  * times the launches, and the wait for a whole step appears under topk, or under "waiting for a
  * step". --profile tells a profiler to begin with the last repetition. */
 #include "base/clock.h"
-#include "base/json.h"
+#include "bench/distribution.h"
+#include "bench/print.h"
+#include "bench/random.h"
 #include "bench/step/options.h"
 #include "bench/step/profiler.h"
 #include "bench/step/random_model.h"
@@ -40,7 +42,7 @@ struct bench {
     struct dg_model *model;
     struct dg_engine *engine;
     int32_t *ids; /* [sentences,source] */
-    uint64_t total_ns[REPS_MAX], first_ns[REPS_MAX], step_ns[REPS_MAX];
+    double total_ms[REPS_MAX], first_ms[REPS_MAX], step_ms[REPS_MAX];
     uint32_t steps;
 };
 
@@ -126,7 +128,7 @@ static int open_engine(struct bench *b, struct dg_error *err)
     if (!b->ids)
         return dg_error_set(err, DG_ENOMEM, "no memory for sentences");
     for (size_t i = 0; i < n; i++) {
-        uint32_t id = 2 + dg_random_next(&state) % (c->source_vocab - 2);
+        uint32_t id = 2 + dg_bench_number(&state) % (c->source_vocab - 2);
         b->ids[i] = (i + 1) % o->source ? (int32_t)id : c->eos;
     }
     return dg_engine_open(b->model, b->be, &limits, &b->engine, err);
@@ -162,24 +164,18 @@ static int run_once(struct bench *b, uint32_t rep, struct dg_error *err)
         b->steps--;
         first = second;
     }
-    b->total_ns[rep] = end - start;
-    b->first_ns[rep] = first - start;
-    b->step_ns[rep] = b->steps > 1 ? (end - first) / (b->steps - 1) : 0;
+    b->total_ms[rep] = 1e-6 * (double)(end - start);
+    b->first_ms[rep] = 1e-6 * (double)(first - start);
+    b->step_ms[rep] = b->steps > 1 ? 1e-6 * (double)(end - first) / (b->steps - 1) : 0;
     for (const struct dg_result *r; (r = dg_engine_poll(b->engine));)
         dg_engine_release(b->engine, r);
     return 0;
 }
 
-static int compare(const void *a, const void *b)
+/* The median of sorted ms[n]. */
+static double median(const double *ms, uint32_t n)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static double median_ms(uint64_t *ns, uint32_t n)
-{
-    qsort(ns, n, sizeof *ns, compare);
-    return 1e-6 * (double)(n % 2 ? ns[n / 2] : (ns[n / 2 - 1] + ns[n / 2]) / 2);
+    return n % 2 ? ms[n / 2] : (ms[n / 2 - 1] + ms[n / 2]) / 2;
 }
 
 /* "VmRSS" or "VmHWM" of this process in MB. */
@@ -222,12 +218,12 @@ static void add_ops(struct bench *b, double total_ms, struct dg_json *out)
     dg_json_set_take(out, "ops", list);
 }
 
-static int print(struct bench *b)
+static int print(struct bench *b, struct dg_error *err)
 {
     const struct options *o = &b->o;
     double total = 0;
     for (uint32_t i = 0; i < o->reps; i++)
-        total += 1e-6 * (double)b->total_ns[i];
+        total += b->total_ms[i];
     struct dg_json *out = dg_json_new_object();
     dg_json_set_string(out, "backend", b->be->name);
     dg_json_set_int(out, "vocabulary", dg_model_config(b->model)->target_vocab);
@@ -237,22 +233,20 @@ static int print(struct bench *b)
     dg_json_set_int(out, "length", o->length);
     dg_json_set_int(out, "threads", o->threads);
     dg_json_set_int(out, "steps", b->steps);
-    dg_json_set_real(out, "first_ms", median_ms(b->first_ns, o->reps));
-    dg_json_set_real(out, "step_ms", median_ms(b->step_ns, o->reps));
-    dg_json_set_real(out, "total_ms", median_ms(b->total_ns, o->reps));
-    dg_json_set_real(out, "best_first_ms", 1e-6 * (double)b->first_ns[0]);
-    dg_json_set_real(out, "best_step_ms", 1e-6 * (double)b->step_ns[0]); /* the arrays are sorted */
-    dg_json_set_real(out, "best_total_ms", 1e-6 * (double)b->total_ns[0]);
+    dg_bench_sort(b->first_ms, o->reps);
+    dg_bench_sort(b->step_ms, o->reps);
+    dg_bench_sort(b->total_ms, o->reps);
+    dg_json_set_real(out, "first_ms", median(b->first_ms, o->reps));
+    dg_json_set_real(out, "step_ms", median(b->step_ms, o->reps));
+    dg_json_set_real(out, "total_ms", median(b->total_ms, o->reps));
+    dg_json_set_real(out, "best_first_ms", b->first_ms[0]);
+    dg_json_set_real(out, "best_step_ms", b->step_ms[0]);
+    dg_json_set_real(out, "best_total_ms", b->total_ms[0]);
     dg_json_set_real(out, "resident_mb", memory_mb("VmRSS"));
     dg_json_set_real(out, "peak_mb", memory_mb("VmHWM"));
     if (o->ops)
         add_ops(b, total, out);
-    struct dg_buffer text;
-    dg_buffer_init(&text);
-    int rc = dg_json_write(out, o->ops ? 1 : 0, &text);
-    if (!rc)
-        printf("%s\n", text.data);
-    dg_buffer_deinit(&text);
+    int rc = dg_bench_print(out, o->ops ? 1 : 0, err);
     dg_json_free(out);
     return rc;
 }
@@ -298,7 +292,7 @@ int main(int argc, char **argv)
     if (!rc)
         rc = b.device->ops->status(b.device, &err);
     if (!rc)
-        rc = print(&b);
+        rc = print(&b, &err);
     dg_engine_close(b.engine);
     dg_model_close(b.model);
     dg_shortlist_close(b.list);

@@ -1,5 +1,6 @@
 #include "bench/step/random_model.h"
 
+#include "bench/random.h"
 #include "kernels/cpu/int8.h"
 #include "kernels/cpu/quantize.h"
 #include "model/params.h"
@@ -16,7 +17,7 @@ static void fill(const struct dg_param_info *info, float *x, uint64_t *state)
     float centre = strstr(info->name, "gain") ? 1.0f : 0.0f;
     float range = info->N == 1 ? 0.05f : sqrtf(6.0f / (float)(info->N + info->K));
     for (size_t i = 0; i < (size_t)info->N * info->K; i++)
-        x[i] = centre + range * ((float)dg_random_next(state) / 1073741824.0f - 1.0f);
+        x[i] = centre + range * ((float)dg_bench_number(state) / 1073741824.0f - 1.0f);
 }
 
 static int add_int8(struct dg_weights_writer *w, const struct dg_param_info *info, const float *x,

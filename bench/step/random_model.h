@@ -11,10 +11,4 @@
 int dg_random_weights(
     const struct dg_config *c, bool int8, struct dg_weights **out, struct dg_error *err);
 
-static inline uint32_t dg_random_next(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*state >> 33);
-}
-
 #endif

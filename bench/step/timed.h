@@ -6,7 +6,7 @@
 
 #include "kernels/backend.h"
 
-enum dg_timed_phase { DG_TIMED_ENCODE, DG_TIMED_STEP, DG_TIMED_PHASES };
+enum dg_timed_phase { DG_TIMED_ENCODE, DG_TIMED_STEP };
 
 struct dg_timed_entry {
     char name[48]; /* "ffn.w1", "self attention", "residual + norm", ... */

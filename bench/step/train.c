@@ -7,7 +7,8 @@
  *         [--updates U] [--device cpu|cuda[:N]] [--precision fp32|fp16|bf16] [--profile]
  * --profile tells a profiler to begin with the last update. */
 #include "base/clock.h"
-#include "base/json.h"
+#include "bench/print.h"
+#include "bench/random.h"
 #include "bench/step/options.h"
 #include "bench/step/profiler.h"
 #include "kernels/device.h"
@@ -97,8 +98,7 @@ static int32_t *fill_ids(int32_t *ids, size_t n, uint32_t length, const struct d
 {
     uint64_t state = 17;
     for (size_t i = 0; i < n; i++) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        ids[i] = (int32_t)(3 + (state >> 33) % (c->target_vocab - 3));
+        ids[i] = (int32_t)(3 + dg_bench_number(&state) % (c->target_vocab - 3));
         ids[i] = i % length == length - 1 ? c->eos : ids[i];
     }
     return ids;
@@ -204,7 +204,7 @@ static int run(struct bench *b, struct dg_error *err)
     return rc ? rc : b->be->ops->status(b->be, err);
 }
 
-static int print(const struct bench *b)
+static int print(const struct bench *b, struct dg_error *err)
 {
     const struct options *o = &b->o;
     const double S = (double)o->pairs * o->source, T = (double)o->pairs * o->length,
@@ -223,12 +223,7 @@ static int print(const struct bench *b)
     dg_json_set_real(out, "tflop_per_update", 1e-12 * operations);
     dg_json_set_real(out, "tflop_per_s", 1e-12 * operations / b->seconds);
     dg_json_set_real(out, "loss", b->sums.smoothed / (double)b->sums.n);
-    struct dg_buffer text;
-    dg_buffer_init(&text);
-    int rc = dg_json_write(out, 0, &text);
-    if (!rc)
-        printf("%s\n", text.data);
-    dg_buffer_deinit(&text);
+    int rc = dg_bench_print(out, 0, err);
     dg_json_free(out);
     return rc;
 }
@@ -253,7 +248,7 @@ int main(int argc, char **argv)
     if (!rc)
         rc = run(&b, &err);
     if (!rc)
-        rc = print(&b);
+        rc = print(&b, &err);
     close_bench(&b);
     if (rc)
         fprintf(stderr, "train-bench: %s\n", err.message);
