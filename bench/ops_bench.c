@@ -1,10 +1,9 @@
 /* ops-bench: the speed of the CPU's matrix product: GFLOP/s and GB/s of weights for each shape and
- * number of rows, each instruction set, one and two threads, compared with a plain read of the
- * machine's memory. Weights are cold: copies that do not fit any cache are used in turn, as a
- * decoder's layers are. ops-bench [--type f32|int8] [--isa NAME] [--shapes base|big|all] [--rows
- * 1,4,8,...]
- *         [--threads 1,2] [--hot] */
+ * number of rows, each instruction set, one and two threads, compared with reading the machine's
+ * memory. Weights are cold unless --hot is given: copies that do not fit any cache are used in
+ * turn, as a decoder's layers are. */
 #include "base/clock.h"
+#include "base/command.h"
 #include "bench/read_rate.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/int8.h"
@@ -25,12 +24,18 @@ static const struct shape shapes[] = {{"qkv", 1536, 512, false}, {"out", 512, 51
     {"vocab", 32000, 512, false}, {"qkv", 3072, 1024, true}, {"out", 1024, 1024, true},
     {"ffn1", 4096, 1024, true}, {"ffn2", 1024, 4096, true}, {"vocab", 32000, 1024, true}};
 
-enum { COLD_BYTES = 384 << 20, LIST_MAX = 32 };
+enum { COLD_BYTES = 384 << 20, LIST_MAX = 32, ROWS_MAX = 4096 };
+enum { SHAPES_BASE, SHAPES_BIG, SHAPES_ALL };
+
+struct list {
+    size_t x[LIST_MAX], n;
+};
 
 struct options {
-    const char *isa, *which;
-    size_t rows[LIST_MAX], n_rows, threads[LIST_MAX], n_threads;
-    bool hot, int8;
+    const char *isa;
+    struct list rows, threads;
+    int shapes, int8;
+    bool hot;
 };
 
 struct bench {
@@ -40,49 +45,77 @@ struct bench {
     struct dg_buf *x, *y;
 };
 
-static size_t parse_list(const char *text, size_t *out)
+/* Read numbers with commas between them. */
+static int take_list(
+    const char *name, const char *text, size_t most, struct list *out, struct dg_error *err)
 {
-    size_t n = 0;
-    for (char *end; *text && n < LIST_MAX; text = *end == ',' ? end + 1 : end) {
-        out[n] = strtoul(text, &end, 10);
-        if (end == text || !out[n])
-            return 0;
-        n++;
+    char *end;
+    out->n = 0;
+    for (const char *s = text; out->n < LIST_MAX; s = end + 1) {
+        out->x[out->n] = strtoul(s, &end, 10);
+        if (end == s || out->x[out->n] < 1 || out->x[out->n] > most)
+            break;
+        out->n++;
+        if (*end == '\0')
+            return DG_OK;
+        if (*end != ',')
+            break;
     }
-    return n;
+    return dg_error_set(err, DG_EINVAL,
+        "%s is \"%.40s\", must be numbers from 1 to %zu with commas between them, at most %d", name,
+        text, most, LIST_MAX);
 }
 
-static bool parse_options(int argc, char **argv, struct options *o)
+static int take_rows(const char *name, const char *text, void *out, struct dg_error *err)
 {
-    o->which = "base";
-    o->n_rows = parse_list("1,2,3,4,6,8,12,16,32,64,128,512", o->rows);
-    o->n_threads = parse_list("1,2", o->threads);
-    for (int i = 1; i < argc; i++) {
-        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!strcmp(argv[i], "--hot")) {
-            o->hot = true;
-            continue;
-        }
-        if (!value)
-            return false;
-        if (!strcmp(argv[i], "--type") && (!strcmp(value, "int8") || !strcmp(value, "f32")))
-            o->int8 = !strcmp(value, "int8");
-        else if (!strcmp(argv[i], "--isa"))
-            o->isa = value;
-        else if (!strcmp(argv[i], "--shapes"))
-            o->which = value;
-        else if (!strcmp(argv[i], "--rows"))
-            o->n_rows = parse_list(value, o->rows);
-        else if (!strcmp(argv[i], "--threads"))
-            o->n_threads = parse_list(value, o->threads);
-        else
-            return false;
-        i++;
-    }
-    for (size_t i = 0; i < o->n_threads; i++)
-        if (o->threads[i] > DG_BENCH_THREADS_MAX)
-            return false;
-    return o->n_rows && o->n_threads;
+    return take_list(name, text, ROWS_MAX, &((struct options *)out)->rows, err);
+}
+
+static int take_threads(const char *name, const char *text, void *out, struct dg_error *err)
+{
+    return take_list(name, text, DG_BENCH_THREADS_MAX, &((struct options *)out)->threads, err);
+}
+
+static const char *const types[] = {"f32", "int8", NULL};
+static const char *const sizes[] = {"base", "big", "all", NULL};
+
+#define AT(member) DG_FIELD_AT(struct options, member)
+
+static const struct dg_field rows[] = {
+    {"type", DG_FIELD_WORD, AT(int8), 0, 1, .words = types, .fallback = "f32", .argument = "TYPE",
+        .help = "type of the weights"},
+    {"isa", DG_FIELD_STRING, AT(isa), .argument = "NAME",
+        .help =
+            "time this instruction set alone, as DRAGOMAN_ISA names it (default: all but plain C)"},
+    {"shapes", DG_FIELD_WORD, AT(shapes), SHAPES_BASE, SHAPES_ALL, .words = sizes,
+        .fallback = "base", .argument = "SIZE",
+        .help = "matrices of the base model, the big one, or both"},
+    {"rows", DG_FIELD_CUSTOM, .take = take_rows, .fallback = "1,2,3,4,6,8,12,16,32,64,128,512",
+        .argument = "N,...", .help = "rows to multiply"},
+    {"threads", DG_FIELD_CUSTOM, .take = take_threads, .fallback = "1,2", .argument = "N,...",
+        .help = "threads of a product"},
+    {"hot", DG_FIELD_BOOL, AT(hot), .help = "use one copy of the weights, from the caches"},
+};
+
+/* Returns -1 to continue, otherwise the exit status. */
+static int read_options(int argc, char **argv, struct options *o)
+{
+    const struct dg_fields group = {rows, DG_FIELD_COUNT(rows), o, NULL, NULL};
+    const struct dg_command command = {.name = "ops-bench",
+        .usage =
+            "usage: ops-bench [options]\n\n"
+            "Prints the speed of the CPU's matrix product by shape, rows and instruction set.\n",
+        .groups = &group,
+        .n_groups = 1};
+    dg_fields_default(&group);
+    int status = dg_command_read(&command, argc, argv, NULL);
+    if (status >= 0 || !o->isa)
+        return status;
+    for (const char *const *isa = dg_cpu_isas(); *isa; isa++)
+        if (!strcmp(*isa, o->isa))
+            return -1;
+    return dg_command_refuse(
+        command.name, "--isa is \"%.40s\", which this machine cannot run", o->isa);
 }
 
 /* Seconds of one product, the best of several rounds through the copies. */
@@ -133,8 +166,8 @@ static int run_backend(const struct options *o, const char *isa, size_t threads,
         return 1;
     }
     size_t most = 0;
-    for (size_t i = 0; i < o->n_rows; i++)
-        most = o->rows[i] > most ? o->rows[i] : most;
+    for (size_t i = 0; i < o->rows.n; i++)
+        most = o->rows.x[i] > most ? o->rows.x[i] : most;
     int rc = b.be->ops->buf_new(b.be, most * 4096, &b.x, &err) ||
              b.be->ops->buf_new(b.be, most * 32000, &b.y, &err);
     /* Write to the buffer first: untouched pages are all one page of zeroes, and reading that is
@@ -144,21 +177,23 @@ static int run_backend(const struct options *o, const char *isa, size_t threads,
     printf("\n%s, %zu thread%s; reading memory: %.1f GB/s. Each cell: %s, GB/s of weights\n%-18s",
         b.be->name, threads, threads > 1 ? "s" : "",
         dg_bench_read_rate(panels, COLD_BYTES, threads), o->int8 ? "int8 GOP/s" : "GFLOP/s", "M =");
-    for (size_t i = 0; i < o->n_rows; i++)
-        printf(" %11zu", o->rows[i]);
+    for (size_t i = 0; i < o->rows.n; i++)
+        printf(" %11zu", o->rows.x[i]);
     for (size_t s = 0; !rc && s < sizeof shapes / sizeof *shapes; s++) {
-        if (strcmp(o->which, "all") && shapes[s].big != !strcmp(o->which, "big"))
+        if (o->shapes != SHAPES_ALL && shapes[s].big != (o->shapes == SHAPES_BIG))
             continue;
         printf("\n%-6s%6zux%-5zu", shapes[s].name, shapes[s].N, shapes[s].K);
-        for (size_t i = 0; i < o->n_rows; i++) {
-            double seconds = time_shape(&b, shapes[s], o->rows[i], o->hot),
+        for (size_t i = 0; i < o->rows.n; i++) {
+            double seconds = time_shape(&b, shapes[s], o->rows.x[i], o->hot),
                    elements = (double)shapes[s].N * (double)shapes[s].K;
-            printf(" %6.1f %4.1f", 2e-9 * (double)o->rows[i] * elements / seconds,
+            printf(" %6.1f %4.1f", 2e-9 * (double)o->rows.x[i] * elements / seconds,
                 (o->int8 ? 1e-9 : 4e-9) * elements / seconds);
             fflush(stdout);
         }
     }
     printf("\n");
+    if (rc)
+        fprintf(stderr, "ops-bench: %s\n", err.message);
     b.be->ops->buf_free(b.be, b.x);
     b.be->ops->buf_free(b.be, b.y);
     dg_cpu_close(b.be);
@@ -168,12 +203,9 @@ static int run_backend(const struct options *o, const char *isa, size_t threads,
 int main(int argc, char **argv)
 {
     struct options o = {0};
-    if (!parse_options(argc, argv, &o)) {
-        fprintf(stderr, "usage: ops-bench [--type f32|int8] [--isa NAME] [--shapes base|big|all] "
-                        "[--rows 1,4,8,...] "
-                        "[--threads 1,2] [--hot]\n");
-        return 2;
-    }
+    int status = read_options(argc, argv, &o);
+    if (status >= 0)
+        return status;
     float *panels = aligned_alloc(2 << 20, COLD_BYTES);
     if (!panels) {
         fprintf(stderr, "ops-bench: no memory for %d MiB of weights\n", COLD_BYTES >> 20);
@@ -186,8 +218,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; !rc && isas[i]; i++) {
         if (o.isa ? strcmp(o.isa, isas[i]) != 0 : isas[i + 1] == NULL && i > 0)
             continue; /* the plain kernels are timed only when named */
-        for (size_t t = 0; !rc && t < o.n_threads; t++)
-            rc = run_backend(&o, isas[i], o.threads[t], panels);
+        for (size_t t = 0; !rc && t < o.threads.n; t++)
+            rc = run_backend(&o, isas[i], o.threads.x[t], panels);
     }
     free(panels);
     return rc;

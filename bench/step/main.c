@@ -1,17 +1,13 @@
 /* step-bench: the cost of a sentence and of a decoder step, and the ops that they spend it on. A
  * bundle, or the base model with random weights over any vocabulary; random sentences, forced
- * lengths; all sentences join at once. One JSON object on stdout. step-bench [--model BUNDLE |
- * --vocab V] [--type int8|f32] [--beam K] [--sentences B]
- *         [--source S] [--length T] [--threads N] [--reps R] [--ops] [--cpu-time] [--no-shortlist]
- *         [--device cpu|cuda[:N]] [--precision fp32|fp16|bf16] [--profile]
- * CPU time is for one thread on a crowded machine: it excludes waiting for a core. On a GPU, --ops
- * times the launches, and the wait for a whole step appears under topk, or under "waiting for a
- * step". --profile tells a profiler to begin with the last repetition. */
+ * lengths; all sentences join at once. One JSON object on stdout.
+ * On a GPU, --ops times the launches, and the wait for a whole step appears under topk, or under
+ * "waiting for a step". */
 #include "base/clock.h"
+#include "base/command.h"
 #include "bench/distribution.h"
 #include "bench/print.h"
 #include "bench/random.h"
-#include "bench/step/options.h"
 #include "bench/step/profiler.h"
 #include "bench/step/random_model.h"
 #include "bench/step/timed.h"
@@ -28,7 +24,8 @@ enum { REPS_MAX = 64 };
 
 struct options {
     const char *model, *device, *precision;
-    bool f32, ops, cpu_time, no_list, profile;
+    int f32;
+    bool ops, cpu_time, no_shortlist, profile;
     uint32_t vocab, beam, sentences, source, length, threads, reps;
 };
 
@@ -46,44 +43,35 @@ struct bench {
     uint32_t steps;
 };
 
-static bool parse_options(int argc, char **argv, struct options *o)
-{
-    const struct bench_number numbers[] = {{"--vocab", &o->vocab}, {"--beam", &o->beam},
-        {"--sentences", &o->sentences}, {"--source", &o->source}, {"--length", &o->length},
-        {"--threads", &o->threads}, {"--reps", &o->reps}};
-    const struct bench_word words[] = {
-        {"--model", &o->model}, {"--device", &o->device}, {"--precision", &o->precision}};
-    for (int i = 1; i < argc; i++) {
-        const char *name = argv[i];
-        if (!strcmp(name, "--ops")) {
-            o->ops = true;
-            continue;
-        }
-        if (!strcmp(name, "--no-shortlist")) {
-            o->no_list = true;
-            continue;
-        }
-        if (!strcmp(name, "--profile")) {
-            o->profile = true;
-            continue;
-        }
-        if (!strcmp(name, "--cpu-time")) {
-            o->cpu_time = true;
-            continue;
-        }
-        if (++i == argc)
-            return false;
-        bool found = bench_take_number(numbers, sizeof numbers / sizeof *numbers, name, argv[i]) ||
-                     bench_take_word(words, sizeof words / sizeof *words, name, argv[i]);
-        if (!strcmp(name, "--type")) {
-            o->f32 = !strcmp(argv[i], "f32");
-            found = o->f32 || !strcmp(argv[i], "int8");
-        }
-        if (!found)
-            return false;
-    }
-    return o->reps <= REPS_MAX && o->beam <= DG_MAX_BEAM;
-}
+static const char *const types[] = {"int8", "f32", NULL};
+
+#define AT(member) DG_FIELD_AT(struct options, member)
+#define COUNT(member, most, initial) DG_FIELD_INT, AT(member), 1, most, .fallback = initial
+
+static const struct dg_field rows[] = {
+    {"model", DG_FIELD_STRING, AT(model), .argument = "BUNDLE",
+        .help = "bundle to time (default: the base model with random weights)"},
+    {"vocab", COUNT(vocab, 1e6, "32000"), .help = "vocabulary of the random weights"},
+    {"type", DG_FIELD_WORD, AT(f32), 0, 1, .words = types, .fallback = "int8", .argument = "TYPE",
+        .help = "type of the random weights"},
+    {"beam", COUNT(beam, DG_MAX_BEAM, "4"), .help = "beam size"},
+    {"sentences", COUNT(sentences, 1e6, "1"), .help = "sentences at a time"},
+    {"source", COUNT(source, 1e6, "27"), .help = "tokens of each sentence"},
+    {"length", COUNT(length, 1e6, "27"), .help = "tokens of each answer"},
+    {"threads", COUNT(threads, 1e6, "1"), .help = "threads of a step"},
+    {"reps", COUNT(reps, REPS_MAX, "5"), .help = "repetitions, besides one to warm up"},
+    {"ops", DG_FIELD_BOOL, AT(ops), .help = "list the time of each op"},
+    {"cpu_time", DG_FIELD_BOOL, AT(cpu_time),
+        .help = "measure CPU time: for one thread on a crowded machine, where it leaves out the "
+                "wait for a core"},
+    {"no_shortlist", DG_FIELD_BOOL, AT(no_shortlist), .help = "leave out the bundle's shortlist"},
+    {"device", DG_FIELD_STRING, AT(device), .fallback = "cpu", .argument = "NAME",
+        .help = "cpu or cuda[:N]"},
+    {"precision", DG_FIELD_STRING, AT(precision), .argument = "TYPE",
+        .help = "of a GPU: fp32, fp16 or bf16"},
+    {"profile", DG_FIELD_BOOL, AT(profile),
+        .help = "tell a GPU's profiler to begin with the last repetition"},
+};
 
 static int open_model(struct bench *b, struct dg_error *err)
 {
@@ -102,7 +90,7 @@ static int open_model(struct bench *b, struct dg_error *err)
     uint32_t positions = b->o.source > b->o.length ? b->o.source : b->o.length;
     if ((rc = dg_model_open(&c, w, b->be, positions + 1, &b->model, err)))
         return rc;
-    const char *list = b->bundle && !b->o.no_list ? dg_bundle_shortlist(b->bundle) : "";
+    const char *list = b->bundle && !b->o.no_shortlist ? dg_bundle_shortlist(b->bundle) : "";
     if (!list[0])
         return DG_OK;
     if ((rc = dg_shortlist_open(list, c.source_vocab, c.target_vocab, &b->list, err)))
@@ -253,24 +241,19 @@ static int print(struct bench *b, struct dg_error *err)
 
 int main(int argc, char **argv)
 {
-    struct bench b = {.o = {.vocab = 32000,
-                          .beam = 4,
-                          .sentences = 1,
-                          .source = 27,
-                          .length = 27,
-                          .threads = 1,
-                          .reps = 5,
-                          .device = "cpu"}};
+    struct bench b = {.o = {.vocab = 0}};
     struct dg_device device;
     struct dg_error err = {0};
-    if (!parse_options(argc, argv, &b.o)) {
-        fprintf(stderr,
-            "usage: step-bench [--model BUNDLE | --vocab V] [--type int8|f32] [--beam K] "
-            "[--sentences B]\n    [--source S] [--length T] [--threads N] [--reps R] "
-            "[--ops] [--cpu-time] [--no-shortlist] [--device NAME] [--precision TYPE]\n"
-            "    [--profile]\n");
-        return 2;
-    }
+    const struct dg_fields group = {rows, DG_FIELD_COUNT(rows), &b.o, NULL, NULL};
+    const struct dg_command command = {.name = "step-bench",
+        .usage = "usage: step-bench [options]\n\n"
+                 "Prints as JSON what a sentence and a decoder step cost.\n",
+        .groups = &group,
+        .n_groups = 1};
+    dg_fields_default(&group);
+    int status = dg_command_read(&command, argc, argv, NULL);
+    if (status >= 0)
+        return status;
     const struct dg_device_options wish = {b.o.device, b.o.precision, (int)b.o.threads};
     int rc = dg_device_choose(&wish, &device, &err);
     if (!rc)

@@ -2,14 +2,11 @@
  * micro-batch of random sentences of one length, with random weights, dropout and label smoothing
  * as in the paper. One JSON object on stdout. Floating-point operations are counted where the
  * paper's formulas have them in products and in attention (2 for each multiply-add, three times the
- * forward pass), not where something is computed again. train-bench [--model base|big|small]
- * [--vocab V] [--pairs N] [--source S] [--length T]
- *         [--updates U] [--device cpu|cuda[:N]] [--precision fp32|fp16|bf16] [--profile]
- * --profile tells a profiler to begin with the last update. */
+ * forward pass), not where something is computed again. */
 #include "base/clock.h"
+#include "base/command.h"
 #include "bench/print.h"
 #include "bench/random.h"
-#include "bench/step/options.h"
 #include "bench/step/profiler.h"
 #include "kernels/device.h"
 #include "kernels/train.h"
@@ -26,7 +23,8 @@
 enum { WARM_UP = 3 };
 
 struct options {
-    const char *model, *device, *precision;
+    int model;
+    const char *device, *precision;
     uint32_t vocab, pairs, source, length, updates;
     bool profile;
 };
@@ -45,35 +43,35 @@ struct bench {
     double seconds;
 };
 
-static bool parse_options(int argc, char **argv, struct options *o)
-{
-    const struct bench_number numbers[] = {{"--vocab", &o->vocab}, {"--pairs", &o->pairs},
-        {"--source", &o->source}, {"--length", &o->length}, {"--updates", &o->updates}};
-    const struct bench_word words[] = {
-        {"--model", &o->model}, {"--device", &o->device}, {"--precision", &o->precision}};
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--profile"))
-            o->profile = true;
-        else if (i + 1 < argc &&
-                 (bench_take_number(
-                      numbers, sizeof numbers / sizeof *numbers, argv[i], argv[i + 1]) ||
-                     bench_take_word(words, sizeof words / sizeof *words, argv[i], argv[i + 1])))
-            i++;
-        else
-            return false;
-    }
-    return true;
-}
+enum { BASE, BIG, SMALL };
+static const char *const models[] = {"base", "big", "small", NULL};
 
-/* Choose base or big of the paper's Table 3, or a small model for quick runs. */
-static bool choose_model(const char *name, uint32_t vocab, struct dg_config *c)
+#define AT(member) DG_FIELD_AT(struct options, member)
+#define COUNT(member, initial) DG_FIELD_INT, AT(member), 1, 1e6, .fallback = initial
+
+static const struct dg_field rows[] = {
+    {"model", DG_FIELD_WORD, AT(model), BASE, SMALL, .words = models, .fallback = "base",
+        .argument = "NAME", .help = "base or big of the paper's Table 3, or a small one"},
+    {"vocab", COUNT(vocab, "32000"), .help = "size of the vocabulary"},
+    {"pairs", COUNT(pairs, "296"), .help = "pairs of an update"},
+    {"source", COUNT(source, "27"), .help = "tokens of each source"},
+    {"length", COUNT(length, "27"), .help = "tokens of each target"},
+    {"updates", COUNT(updates, "10"), .help = "updates to time, after three to warm up"},
+    {"device", DG_FIELD_STRING, AT(device), .fallback = "cpu", .argument = "NAME",
+        .help = "cpu or cuda[:N]"},
+    {"precision", DG_FIELD_STRING, AT(precision), .argument = "TYPE", .help = "fp32, fp16 or bf16"},
+    {"profile", DG_FIELD_BOOL, AT(profile),
+        .help = "tell a GPU's profiler to begin with the last update"},
+};
+
+static void choose_model(int model, uint32_t vocab, struct dg_config *c)
 {
     dg_config_base(c, vocab);
-    if (!strcmp(name, "big")) {
+    if (model == BIG) {
         c->D = 1024;
         c->F = 4096;
         c->H = 16;
-    } else if (!strcmp(name, "small")) {
+    } else if (model == SMALL) {
         c->D = 64;
         c->F = 128;
         c->H = 4;
@@ -81,7 +79,6 @@ static bool choose_model(const char *name, uint32_t vocab, struct dg_config *c)
         c->enc_layers = c->dec_layers = 2;
     }
     c->embed_scale = sqrtf((float)c->D);
-    return !strcmp(name, "base") || !strcmp(name, "big") || !strcmp(name, "small");
 }
 
 /* Multiply-adds of one forward pass. */
@@ -211,7 +208,7 @@ static int print(const struct bench *b, struct dg_error *err)
                  operations = 6 * forward_macs(&b->config, o->pairs, o->source, o->length);
     struct dg_json *out = dg_json_new_object();
     dg_json_set_string(out, "backend", b->be->name);
-    dg_json_set_string(out, "model", o->model);
+    dg_json_set_string(out, "model", models[o->model]);
     dg_json_set_int(out, "parameters", (int64_t)dg_params_elements(&b->config));
     dg_json_set_int(out, "pairs", o->pairs);
     dg_json_set_int(out, "source", o->source);
@@ -230,20 +227,19 @@ static int print(const struct bench *b, struct dg_error *err)
 
 int main(int argc, char **argv)
 {
-    struct bench b = {.o = {.model = "base",
-                          .device = "cpu",
-                          .vocab = 32000,
-                          .pairs = 296,
-                          .source = 27,
-                          .length = 27,
-                          .updates = 10}};
+    struct bench b = {.o = {.vocab = 0}};
     struct dg_error err = {0};
-    if (!parse_options(argc, argv, &b.o) || !choose_model(b.o.model, b.o.vocab, &b.config)) {
-        fprintf(stderr,
-            "usage: train-bench [--model base|big|small] [--vocab V] [--pairs N] [--source S]\n"
-            "    [--length T] [--updates U] [--device NAME] [--precision TYPE] [--profile]\n");
-        return 2;
-    }
+    const struct dg_fields group = {rows, DG_FIELD_COUNT(rows), &b.o, NULL, NULL};
+    const struct dg_command command = {.name = "train-bench",
+        .usage = "usage: train-bench [options]\n\n"
+                 "Prints as JSON what an update of training costs.\n",
+        .groups = &group,
+        .n_groups = 1};
+    dg_fields_default(&group);
+    int status = dg_command_read(&command, argc, argv, NULL);
+    if (status >= 0)
+        return status;
+    choose_model(b.o.model, b.o.vocab, &b.config);
     int rc = open_bench(&b, &err);
     if (!rc)
         rc = run(&b, &err);

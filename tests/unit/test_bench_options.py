@@ -1,4 +1,4 @@
-"""The command lines of dragoman-load and dragoman-sim; step-bench on a model other than the paper's."""
+"""The command lines of the benchmarks' programs; step-bench on a model other than the paper's."""
 import json
 import os
 import subprocess
@@ -12,11 +12,11 @@ def run(program, *words):
     return subprocess.run([os.path.join(BIN, program), *words], capture_output=True, text=True, timeout=60)
 
 
-@pytest.mark.parametrize("program", ["dragoman-load", "dragoman-sim"])
-def test_help(program):
-    for words in (["--help"], ["run", "--help"]):
-        done = run(program, *words)
-        assert done.returncode == 0 and done.stdout.startswith(f"usage: {program} ") and done.stderr == ""
+@pytest.mark.parametrize("program,words", [(p, w) for p in ("dragoman-load", "dragoman-sim") for w in (["--help"], ["run", "--help"])]
+                         + [(p, ["--help"]) for p in ("step-bench", "train-bench", "ops-bench")])
+def test_help(program, words):
+    done = run(program, *words)
+    assert done.returncode == 0 and done.stdout.startswith(f"usage: {program} ") and done.stderr == ""
 
 
 LOAD = ["run", "--port", "1", "--items", "x"]
@@ -35,7 +35,11 @@ LOAD = ["run", "--port", "1", "--items", "x"]
     ("dragoman-sim", ["measure"], "measure needs --model"), ("dragoman-sim", ["run"], "run needs --cost"),
     ("dragoman-sim", ["run", "--cost", "x", "--rate", "1", "--load", "1"], "one of --trace, --rate and --load"),
     ("dragoman-sim", ["run", "--batching", "none"], '--batching is "none", must be continuous'),
-    ("dragoman-sim", ["run", "--share", "x"], '--share is "x", must be CLASS=W')])
+    ("dragoman-sim", ["run", "--share", "x"], '--share is "x", must be CLASS=W'),
+    ("step-bench", ["--type", "int7"], '--type is "int7"'), ("step-bench", ["--reps", "65"], "--reps is"), ("step-bench", ["x"], 'unexpected "x"'),
+    ("train-bench", ["--model", "huge"], '--model is "huge"'), ("train-bench", ["--pairs", "0"], "--pairs is"),
+    ("ops-bench", ["--isa", "z80"], '--isa is "z80", which this machine cannot run'), ("ops-bench", ["--shapes", "huge"], '--shapes is "huge"'),
+    ("ops-bench", ["--threads", "1,65"], '--threads is "1,65", must be numbers from 1 to 64'), ("ops-bench", ["--rows", "1,x"], "--rows is")])
 def test_what_is_wrong_is_said(program, words, told):
     done = run(program, *words)
     assert done.returncode == 2 and done.stdout == "" and done.stderr.startswith(f"{program}: ") and told in done.stderr

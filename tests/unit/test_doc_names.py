@@ -94,7 +94,7 @@ def all_options():
     for name in others():
         if name.startswith(("bench/", "scripts/", "tests/")) and name.endswith((".py", ".c", ".sh")) or name.startswith("scripts/"):
             ours |= options_in(read(name))
-            ours |= {"--" + word for word in re.findall(r'\{"([a-z][a-z0-9-]+)"', read(name))}
+            ours |= {"--" + word.replace("_", "-") for word in re.findall(r'\{"([a-z][a-z0-9_-]+)"', read(name))}
     return ours | {option for theirs in OTHERS.values() for option in theirs.split()}
 
 
