@@ -7,7 +7,6 @@
                                               (log.jsonl), a colour for each run; marks say what began at an update
 """
 import argparse
-import json
 import os
 import sys
 
@@ -31,8 +30,7 @@ def redraw():
         for folder, _, names in os.walk(top):
             for name in sorted(n for n in names if n.endswith(".svg") and n not in DIAGRAMS and not n.startswith("figure")):  # dragoman attention's
                 draw = training_chart.draw if top == PICTURES else next(f for start, f in DRAWN_BY.items() if name.startswith(start))
-                with open(os.path.join(folder, name[:-4] + ".json"), encoding="utf-8") as f:
-                    picture = draw(json.load(f))
+                picture = draw(record.read(os.path.join(folder, name[:-4] + ".json")))
                 print(os.path.relpath(record.write(folder, name[:-4], {".svg": picture}), os.path.dirname(HERE)))
 
 

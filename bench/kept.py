@@ -7,7 +7,6 @@ placeholders, names of files and names that are in the answer once, and characte
 """
 import argparse
 import collections
-import datetime
 import json
 import os
 import subprocess
@@ -73,9 +72,8 @@ def main():
     parser.add_argument("--model", default=os.path.join(ROOT, "weights", "bundles", "en-de-fr"))
     parser.add_argument("--out")
     args = parser.parse_args()
-    with open(os.path.join(args.model, "manifest.json"), encoding="utf-8") as f:
-        manifest = json.load(f)
-    result = {"command": " ".join(["bench/kept.py", "DATA", *sys.argv[2:]]), "date": datetime.date.today().isoformat(), "machine": machine.describe(),
+    manifest = record.read(os.path.join(args.model, "manifest.json"))
+    result = {"command": " ".join(["bench/kept.py", "DATA", *sys.argv[2:]]), "date": record.today(), "machine": machine.describe(),
               "model": manifest["name"], "version": manifest.get("version"),
               "newstest2014": {f"{s}-{t}": flags(args, s, t) for s, t in DIRECTIONS}, "tables": tables(args)}
     print(json.dumps(result, indent=1, ensure_ascii=False))

@@ -1,6 +1,26 @@
-"""Writes a benchmark's result files."""
+"""Reads and writes a benchmark's result files."""
 import json
 import os
+import time
+
+
+def now():
+    """The time in UTC, as results have it."""
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
+
+
+def today():
+    return now().split()[0]
+
+
+def read(path):
+    """The result in a JSON file."""
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def read_if_there(path, otherwise=None):
+    return read(path) if os.path.exists(path) else otherwise
 
 
 def write(folder, name, texts):

@@ -1,6 +1,7 @@
 """Reports what has become slower since the committed results of the same machine."""
-import json
 import os
+
+import record
 
 MOST = 1.05  # ratio that runs on quiet cores may reach by chance
 MOST_OTHERS = 0.1  # cores that other programs may use
@@ -43,8 +44,7 @@ def say(path, new):
     if not os.path.exists(path):
         print(f"no table of this machine yet: {path}")
         return
-    with open(path, encoding="utf-8") as f:
-        old = json.load(f)
+    old = record.read(path)
     if old.get("machine", {}).get("cpu") != new["machine"].get("cpu"):
         print(f"{path} is of another processor: nothing is compared")
         return

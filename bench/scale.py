@@ -8,11 +8,9 @@ An exponent is the slope of log(time) over log(x) by least squares, over all poi
 proportional, 0 is flat. Memory-bound at first, so most begin flat: a decoder step reads all weights for one row as for sixteen.
 """
 import argparse
-import datetime
 import json
 import os
 import subprocess
-import sys
 from math import log
 
 import chart
@@ -103,7 +101,7 @@ def main():
     p.add_argument("--cpu-time", action="store_true", help="CPU time where one thread runs: for crowded machines")
     p.add_argument("--revision", default="unknown")
     a = p.parse_args()
-    result = {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+    result = {"date": record.now(),
               "machine": machine.describe(), "revision": a.revision,
               "model": "base (6 layers, 512/2048, 8 heads, vocabulary 32,000 unless varied), random weights, int8",
               "clock": "CPU time where one thread runs" if a.cpu_time else "wall time",
@@ -112,8 +110,7 @@ def main():
     name = f"scale-{machine.slug()}"
     before = os.path.join(a.out, f"{name}.json")
     if a.only and os.path.exists(before):
-        with open(before, encoding="utf-8") as f:
-            old = json.load(f)
+        old = record.read(before)
         again = {s["name"]: s for s in result["sweeps"]}
         result = {**old, "sweeps": [again.get(s["name"], s) for s in old["sweeps"]]}
     print(record.write(a.out, name, {".json": result, ".svg": draw(result)}))

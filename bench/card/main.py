@@ -96,21 +96,16 @@ def score(a, bundle, name, source, target):
 
 
 def measure(a, bundle):
-    with open(os.path.join(bundle, "manifest.json"), encoding="utf-8") as f:
-        manifest = json.load(f)
+    manifest = record.read(os.path.join(bundle, "manifest.json"))
     pairs = ["-".join(p) for p in manifest["pairs"]]
     path = os.path.join(a.out, os.path.basename(os.path.normpath(bundle)) + ".json")
-    result = {}
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as f:
-            result = json.load(f)
+    result = record.read_if_there(path, {})
     if result.get("version") != manifest["version"] or result.get("limit") != a.lines:
         decoding = manifest.get("decoding", {})
         result = {"version": manifest["version"], "name": manifest["name"], "limit": a.lines, "scores": {}, "says": {},
                   "beam": decoding.get("beam_size", decoding.get("beam", 4)),
                   "alpha": decoding.get("length_penalty", decoding.get("alpha", 0.6))}
-    with open(os.path.join(HERE, "sentences.json"), encoding="utf-8") as f:
-        sentences = json.load(f)
+    sentences = record.read(os.path.join(HERE, "sentences.json"))
     for pair in [x for x in pairs if not a.pairs or x in a.pairs.split(",")]:
         source, target = pair.split("-")
         result["says"][pair] = {kind: [[s, t["text"]] for s, t in zip(by[source], translate(a, bundle, source, target, by[source])[0])]

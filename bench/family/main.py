@@ -14,7 +14,6 @@ not see who else uses the machine, but for caches and memory: `times_as_fast` is
 `by_the_clock` is the same by wall time, to be trusted where foreign_cpus is near zero. A result's families are
 replaced one by one: those that are not asked for stay as they are in the file."""
 import argparse
-import datetime
 import json
 import os
 import shlex
@@ -175,15 +174,12 @@ def main():
     a = p.parse_args()
     name = f"family-{machine.slug()}"
     path = os.path.join(a.out, name + ".json")
-    result = {}
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as f:
-            result = json.load(f)
+    result = record.read_if_there(path, {})
     bench = Bench(a)
     for family in a.families:
         print(family, flush=True)
         settings = [bench.student(*s) for s in STUDENTS.items()] if family == "student" else bench.ct2(family)
-        result[family] = {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        result[family] = {"date": record.now(),
                           "machine": machine.describe(), "revision": a.revision, "pairs": a.pairs, "settings": settings}
         record.write(a.out, name, {".json": result})
     print(path)

@@ -7,7 +7,6 @@ answer fails because bundles are opened and closed all the time.
 Writes many-<cpu>.json. The bundles are random models of the size of Firefox's tiny ones (bundles.py).
 """
 import argparse
-import datetime
 import os
 import random
 import re
@@ -188,7 +187,7 @@ def main():
     a = p.parse_args()
     made = bundles.make(a.programs, a.spm, a.work)
     found = measure(a, made)
-    result = {"what": "90 bundles of tiny's size from one process", "date": datetime.date.today().isoformat(),
+    result = {"what": "90 bundles of tiny's size from one process", "date": record.today(),
               "revision": a.revision, "machine": machine.describe(), "bundles": len(made), **found}
     print(record.write(a.out, "many-" + machine.slug(), {".json": result}))
     for claim, holds in found["holds"].items():

@@ -15,7 +15,6 @@ import shutil
 import statistics
 import subprocess
 import sys
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
@@ -172,7 +171,7 @@ def main():
                 figures, bundle = run(number)
             runs[name].append({**figures, **bench.scores(bundle), "foreign_cpus": others.cores})
             print(name, number, json.dumps(runs[name][-1]), flush=True)
-        result = {"date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "machine": machine.describe(), "revision": a.revision,
+        result = {"date": record.now(), "machine": machine.describe(), "revision": a.revision,
                   "marian": "pymarian " + version.splitlines()[-1], "rounds": number, "updates": a.updates, "warmup": a.warmup,
                   "model": f"3 + 3 layers, {D_MODEL}/1024, 4 heads, one vocabulary of 6,000, fp32, one thread; Multi30k, post-norm, "
                            f"dropout and label smoothing 0.1, peak rate {PEAK} after {a.warmup} updates",

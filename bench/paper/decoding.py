@@ -14,7 +14,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, ROOT)
@@ -84,18 +83,14 @@ def main():
     p.add_argument("--out", default="bench/results/paper")
     p.add_argument("--revision", default="unknown")
     a = p.parse_args()
-    with open(os.path.join(a.model, "manifest.json"), encoding="utf-8") as f:
-        manifest = json.load(f)
+    manifest = record.read(os.path.join(a.model, "manifest.json"))
     own = own_choice(manifest, f"{a.source_lang}-{a.target_lang}")
     what = {"bundle": manifest["name"], "version": manifest["version"], "source": os.path.basename(a.source), "lines": a.lines,
             "pair": f"{a.source_lang}-{a.target_lang}"}
-    path, result = os.path.join(a.out, "decoding.json"), {}
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as f:
-            result = json.load(f)
+    result = record.read_if_there(os.path.join(a.out, "decoding.json"), {})
     if {k: result.get(k) for k in what} != what:
         result = {**what, "points": []}
-    result.update(date=time.strftime("%Y-%m-%d", time.gmtime()), machine=machine.describe(), revision=a.revision)
+    result.update(date=record.today(), machine=machine.describe(), revision=a.revision)
     wanted = [(int(b), float(x), 0) for b in a.beams.split(",") for x in a.penalties.split(",")]
     with tempfile.TemporaryDirectory() as folder:
         for name, file in (("source", a.source), ("target", a.target)):

@@ -15,7 +15,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from typing import NamedTuple
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -106,7 +105,7 @@ class Grid(stoppable.Stoppable):
         """Train the row. Returns its total CPU seconds, earlier starts included; None if it was stopped."""
         folder = os.path.join(self.a.work, row.name)
         state = os.path.join(folder, "grid.json")
-        spent = json.load(open(state, encoding="utf-8"))["cpu_seconds"] if os.path.exists(state) else 0.0
+        spent = record.read_if_there(state, {"cpu_seconds": 0.0})["cpu_seconds"]
         options = ["--quiet", "--no-scores", *(["--threads", str(self.a.threads)] if self.a.threads else [])]
         if os.path.exists(os.path.join(folder, "checkpoints", "index.json")):
             command = [f"{BIN}/dragoman-train", "resume", folder]
@@ -145,7 +144,7 @@ class Grid(stoppable.Stoppable):
             "parameters": shapes.parameters(m, VOCABULARY), "cpu_seconds": round(cpu, 1),
             "translate_cpu_seconds": round(seconds, 3), "precision": self.a.precision,
             "data": "Multi30k: 29,000 pairs en-de; scored on val", "machine": machine.describe(), "revision": self.a.revision,
-            "date": time.strftime("%Y-%m-%d", time.gmtime())}}), flush=True)
+            "date": record.today()}}), flush=True)
 
 
 def main():

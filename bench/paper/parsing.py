@@ -15,7 +15,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from typing import NamedTuple
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -81,11 +80,7 @@ class Parsing(stoppable.Stoppable):
 
     def spent(self):
         """CPU seconds of training and scoring so far, earlier starts included."""
-        path = self.path("cpu.json")
-        if not os.path.exists(path):
-            return self.cpu()
-        with open(path, encoding="utf-8") as f:
-            return json.load(f)["cpu_seconds"] + self.cpu()
+        return record.read_if_there(self.path("cpu.json"), {"cpu_seconds": 0})["cpu_seconds"] + self.cpu()
 
     def cpu(self):
         return machine.children_seconds() - self.kept
@@ -138,8 +133,7 @@ class Parsing(stoppable.Stoppable):
         if not os.path.exists(path):
             record.write(self.a.work, name, {".json": find()})
             self.keep_cpu()
-        with open(path, encoding="utf-8") as f:
-            return json.load(f)
+        return record.read(path)
 
     def run(self):
         os.makedirs(self.a.work, exist_ok=True)
@@ -152,14 +146,11 @@ class Parsing(stoppable.Stoppable):
         beams = {str(b): self.remembered(f"beam-{b}", lambda b=b: self.parse(bundle, "gum-dev", b, BEAM_LINES)) for b in BEAMS}
         beam = int(max(beams, key=lambda b: beams[b]["f1"]))
         tests = {part: self.remembered(f"scores-{part}", lambda part=part: self.parse(bundle, part, beam)) for part in ("gum-test", "craft-test", "wsj-sample-test")}
-        with open(os.path.join(bundle, "manifest.json"), encoding="utf-8") as f:
-            version = json.load(f)["version"]
-        with open(self.path("parts.json"), encoding="utf-8") as f:
-            sentences = json.load(f)
+        version, sentences = record.read(os.path.join(bundle, "manifest.json"))["version"], record.read(self.path("parts.json"))
         print(record.write(self.a.out, f"parsing-{self.a.size}", {".json": {
             "recipe": self.recipe, "updates": self.a.updates, "sentences": sentences, "rates": rates, "rate": rate, "beams": beams, "beam": beam, "tests": tests,
             "bundle": version, "cpu_seconds": round(self.spent(), 1), "precision": self.a.precision, "machine": machine.describe(), "revision": self.a.revision,
-            "date": time.strftime("%Y-%m-%d", time.gmtime())}}))
+            "date": record.today()}}))
 
 
 def main():

@@ -13,7 +13,6 @@ import math
 import os
 import shutil
 import sys
-import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -84,7 +83,7 @@ class Positions(grid.Grid):
         print(record.write(self.a.out, "positions", {".json": {
             "what": f"Base and row E of the scaled grid, val in lines of {JOINED} sentences", "updates": self.a.updates, "longest": longest, "ranges": found,
             "precision": self.a.precision, "machine": machine.describe(), "revision": self.a.revision,
-            "date": time.strftime("%Y-%m-%d", time.gmtime())}}))
+            "date": record.today()}}))
 
 
 def ranges(lines):

@@ -7,10 +7,8 @@
 A row without a result says what it needs. --check writes nothing and fails where the page is not what it would write.
 """
 import argparse
-import json
 import os
 import re
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -20,9 +18,9 @@ import facts  # noqa: E402
 import grid  # noqa: E402
 import parsing  # noqa: E402
 import positions as positions_program  # noqa: E402
+import record  # noqa: E402
 import shapes  # noqa: E402
 
-RECIPES = "trainer/recipes/paper"
 VOCABULARY = 37000
 # Seconds of one Zen 3 core in fp32 for an update of base with 25,000 + 25,000 tokens: trainer/README.md, "Memory and threads".
 SECONDS_OF_BASE = 117
@@ -30,18 +28,6 @@ SECONDS_OF_BASE = 117
 
 def table(head, rows):
     return "\n".join(["| " + " | ".join(head) + " |", "|---" * len(head) + "|"] + ["| " + " | ".join(map(str, r)) + " |" for r in rows])
-
-
-def load(path):
-    if not os.path.exists(path):
-        return None
-    with open(path, encoding="utf-8") as f:
-        return json.load(f)
-
-
-def whole(name):
-    out = subprocess.run([f"{grid.BIN}/dragoman-train", "recipe", f"{RECIPES}/{name}.json"], capture_output=True, text=True, check=True)
-    return json.loads(out.stdout)
 
 
 def machine_of(result):
@@ -65,7 +51,7 @@ PAPER1 = {"self-attention": ("O(n²·d)", "O(1)", "O(1)"), "recurrent": ("O(n·d
 
 
 def table1(results):
-    found = load(os.path.join(results, "table1.json"))
+    found = record.read_if_there(os.path.join(results, "table1.json"))
     if not found:
         return "recipe only: needs one core-minute (`make paper-table1`)"
     head = ["layer", "paper: complexity", "time grows with", "paper: sequential", "counted at n = 64", "paper: longest path", "found at n = 8, 16, 32, 64",
@@ -89,12 +75,12 @@ def update_minutes(r, base):
 
 
 def table2(results):
-    base, rows = whole("base-ende"), []
+    base, rows = grid.whole("base-ende"), []
     for name, (row, bleu, _) in facts.TABLE2.items():
-        r, ours = whole(name), load(os.path.join(results, "table2", name + ".json"))
+        r, ours = grid.whole(name), record.read_if_there(os.path.join(results, "table2", name + ".json"))
         measured = f"{ours['bleu']:.1f} ({ours['data']}; {machine_of(ours)})" if ours else needs(update_minutes(r, base) * r["training"]["updates"])
-        rows.append([f"Transformer, {row}", f"`dragoman-train run {RECIPES}/{name}.json --data data --out run`", bleu, measured])
-    found = load(os.path.join(results, "table2.json"))
+        rows.append([f"Transformer, {row}", f"`dragoman-train run {grid.RECIPES}/{name}.json --data data --out run`", bleu, measured])
+    found = record.read_if_there(os.path.join(results, "table2.json"))
     for pair, x in found["pairs"].items() if found else ():
         rows.append([f"{found['bundle']}, {pair.upper()}", "`make paper-table2`", "–", f"{x['bleu']:.1f}"])
     note = (f"\n\n{found['bundle']} {found['version'][:12]}: {found['parameters'] / 1e6:.1f} million parameters, trained on {found['trained_pairs']:,} pairs of both languages; scored on "
@@ -107,7 +93,7 @@ def table2(results):
 def flops(_):
     rows = []
     for name, (row, _, hours) in facts.TABLE2.items():
-        r = whole(name)
+        r = grid.whole(name)
         by_time = hours * 3600 * facts.GPUS * facts.SUSTAINED
         by_shape = r["training"]["updates"] * shapes.training_flops(r["model"], r["vocabulary"]["size"], r["training"]["batch_tokens"], 25)
         rows.append([row, f"{hours} h · 8 · 9.5 TFLOPS = {by_time:.1e}", f"{by_shape:.1e}", f"{by_time / by_shape:.1f}"])
@@ -119,7 +105,7 @@ def flops(_):
 def table3(results):
     rows = []
     for name, (row, change, ppl, bleu, printed) in facts.TABLE3.items():
-        count = shapes.parameters(whole(f"table3/{name}")["model"], VOCABULARY)
+        count = shapes.parameters(grid.whole(f"table3/{name}")["model"], VOCABULARY)
         cells = [str(printed), f"{count / 1e6 - printed:+.1f}"] if printed else ["–", "–"]
         rows.append([row, change or "–", f"`{name}.json`", f"{ppl:.2f}", bleu, cells[0], f"{count:,}", cells[1]])
     return table(["row", "change", "recipe", "paper: PPL", "paper: BLEU", "paper: 10⁶ parameters", "ours at V = 37,000", "difference, 10⁶"], rows)
@@ -127,7 +113,7 @@ def table3(results):
 
 def grid_cells(results, row):
     """(scaled model, result or None, table cells) of a row of the grid; without a result the cells say what it needs."""
-    m, one = grid.scaled(whole(row.recipe)["model"]), load(os.path.join(results, "grid", row.name + ".json"))
+    m, one = grid.scaled(grid.whole(row.recipe)["model"]), record.read_if_there(os.path.join(results, "grid", row.name + ".json"))
     scores = [f"{one['perplexity']:.2f}", f"{one['bleu']:.1f}", minutes(one["cpu_seconds"] / 60) + f", {one['precision']}"] if one else \
         [needs(grid.core_minutes(m, grid.UPDATES)), "–", "–"]
     return m, one, scores
@@ -167,7 +153,7 @@ def parsers(results):
     head = ["parser", "test set", "ours: sentences", "ours: recall", "ours: precision", "ours: F1", "ours: answers repaired"]
     rows, notes = [], []
     for size in parsing.SIZES:
-        found = load(os.path.join(results, f"parsing-{size}.json"))
+        found = record.read_if_there(os.path.join(results, f"parsing-{size}.json"))
         for part, about in PARTS.items():
             x = found["tests"][part] if found else {}
             rows.append([f"`parsing-{size}.json`", about, *([f"{x['sentences']:,}", *(f"{x[k]:.1f}" for k in ("recall", "precision", "f1")), f"{x['repaired']:,}"]
@@ -179,7 +165,7 @@ def parsers(results):
 
 
 def positions(results):
-    found = load(os.path.join(results, "positions.json"))
+    found = record.read_if_there(os.path.join(results, "positions.json"))
     head = ["place of a piece in the line", "ours: PPL, sinusoids", "ours: PPL, learned", "ours: pieces"]
     if not found:
         return table(head, [["–", needs(positions_program.core_minutes(grid.UPDATES)), "–", "–"]])
@@ -189,7 +175,7 @@ def positions(results):
 
 
 def decoding(results):
-    found = load(os.path.join(results, "decoding.json"))
+    found = record.read_if_there(os.path.join(results, "decoding.json"))
     if not found:
         return "recipe only: needs 2 core-minutes (`make paper-decoding`)"
     def key_of(p):

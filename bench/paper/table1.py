@@ -91,7 +91,7 @@ def main():
     p.add_argument("--revision", default="unknown")
     a = p.parse_args()
     some = slice(None, None, 3) if a.quick else slice(None)
-    result = {"date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "machine": machine.describe(), "revision": a.revision,
+    result = {"date": record.now(), "machine": machine.describe(), "revision": a.revision,
               "clock": "CPU time, one thread", "fixed": {"n": FIXED_N, "d": FIXED_D},
               "layers": [measure(name, 0.05 if a.quick else 0.4, LENGTHS[some], DIMENSIONS[some]) for name in layers.LAYERS]}
     print(record.write(a.out, "table1", {".json": result, ".svg": draw(result)}))

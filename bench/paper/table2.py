@@ -12,7 +12,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -45,12 +44,11 @@ def main():
     a = p.parse_args()
     if not a.data:
         p.error("--data or DATA must name a folder with test/newstest2014.en-de.en.gz")
-    with open(os.path.join(a.model, "manifest.json"), encoding="utf-8") as f:
-        manifest = json.load(f)
+    manifest = record.read(os.path.join(a.model, "manifest.json"))
     print(record.write(a.out, "table2", {".json": {
         "bundle": manifest["name"], "version": manifest["version"], "parameters": parameters(a.model), "trained_pairs": manifest["training"]["counts"]["kept"],
         "pairs": {f"en-{target}": score(a, target) for target in ("de", "fr")}, "machine": machine.describe(), "revision": a.revision,
-        "date": time.strftime("%Y-%m-%d", time.gmtime())}}))
+        "date": record.today()}}))
 
 
 if __name__ == "__main__":

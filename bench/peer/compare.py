@@ -11,7 +11,6 @@ wait busily, and look slower than they are; where one thread is faster for it, i
 Beside the comparison: what memory and cores give at most (limits-bench), and what a step spends its time on (step-bench).
 """
 import argparse
-import datetime
 import json
 import os
 import shlex
@@ -156,7 +155,7 @@ def main():
     p.add_argument("--merge", action="store_true", help="with --only: write them into the result that is there")
     p.add_argument("--revision", default="unknown")
     a = p.parse_args()
-    begin, now = time.time(), datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+    begin, now = time.time(), record.now()
     limits = json.loads(subprocess.run([os.path.join(a.programs, "limits-bench")], capture_output=True, check=True).stdout)
     print(f"limits: {limits}")
     result = {
@@ -193,8 +192,7 @@ def write(a, result):
     name = f"cpu-{machine.slug()}"
     path = os.path.join(a.out, f"{name}.json")
     if a.merge and os.path.exists(path):
-        with open(path, encoding="utf-8") as f:
-            result = merge(json.load(f), result)
+        result = merge(record.read(path), result)
     texts = {".json": result, ".svg": compare_chart.draw(result)}
     if "steps" in result:
         texts[".md"] = tables.document(result)

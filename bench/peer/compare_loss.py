@@ -74,8 +74,7 @@ class Runs:
         """Write the batches of the first epoch, every sentence once, as ids."""
         subprocess.run([self.a.trainer, "prepare", *self.common, "--out", self.data, "--quiet"], check=True,
                        stdout=subprocess.DEVNULL)
-        with open(os.path.join(self.data, "prepared.json"), encoding="utf-8") as f:
-            kept = json.load(f)["counts"]["total"]["kept"]
+        kept = record.read(os.path.join(self.data, "prepared.json"))["counts"]["total"]["kept"]
         out = subprocess.run([self.a.trainer, "batches", *self.common, "--prepared", self.data, "--lines", "2000"],
                              check=True, capture_output=True, text=True).stdout
         lines, n = [], 0
@@ -138,8 +137,7 @@ def check_settings(runs, seed):
     path = os.path.join(runs.folder("dragoman", seed), "run.json")
     if not os.path.exists(path):
         return
-    with open(path, encoding="utf-8") as f:
-        was = json.load(f)["recipe"]
+    was = record.read(path)["recipe"]
     now = runs.settings(seed)
     free = ("threads", "updates")
     for section in ("model", "training", "cleaning", "vocabulary"):
@@ -221,7 +219,7 @@ def main():
     recipe = runs.settings(a.seeds[0])
     found = collect(runs, a.seeds)
     wanted, updates = len(PROGRAMS) * len(a.seeds), recipe["training"]["updates"]
-    result = {"date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "machine": machine.describe(), "revision": a.revision,
+    result = {"date": record.now(), "machine": machine.describe(), "revision": a.revision,
               "model": recipe["model"], "training": recipe["training"], "every": EVERY, "updates": updates,
               "complete": sum(x["updates"] >= updates for x in found) == wanted, "runs": found, "table": compare(found, updates)}
     for x in found:

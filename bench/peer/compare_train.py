@@ -15,7 +15,6 @@ import shutil
 import statistics
 import subprocess
 import sys
-import time
 
 import torch
 
@@ -147,7 +146,7 @@ def main():
     if a.updates < 2 * a.log:
         p.error(f"--updates {a.updates} leaves nothing to measure after the first {a.log}")
     os.makedirs(a.work, exist_ok=True)
-    programs, date = Programs(a), time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
+    programs, date = Programs(a), record.now()
     precisions = PRECISIONS if "avx512_bf16" in machine.cpu_flags() else PRECISIONS[:1]
     runs = {(p, n): {"dragoman": [], "pytorch": []} for p in precisions for n in a.threads}
     for i in range(a.rounds):

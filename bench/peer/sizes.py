@@ -8,7 +8,6 @@ one sentence of 8, 27, 100 and 250 tokens with base, of 27 with big, and 64 sent
 bench/family measures the shapes of other programs' models (OPUS-MT, Firefox).
 """
 import argparse
-import datetime
 import os
 import statistics
 import subprocess
@@ -62,7 +61,7 @@ def main():
     p.add_argument("--pairs", type=int, default=0, help="repetitions of every setting")
     p.add_argument("--revision", default="unknown")
     a = p.parse_args()
-    result = {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "machine": machine.describe(),
+    result = {"date": record.now(), "machine": machine.describe(),
               "revision": a.revision, "settings": []}
     for shape, setting in list_settings():
         name = f"{shape} {setting['length']} {setting['mode']}"

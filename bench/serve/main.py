@@ -7,7 +7,6 @@ Writes serve-<cpu>.json and prints the claims. --quick: short runs that show tha
 nothing and are written to the working folder. docs/serving-bench.md says what is done and why.
 """
 import argparse
-import datetime
 import json
 import os
 import statistics
@@ -272,8 +271,7 @@ class Bench:
         subprocess.run([f"{self.a.programs}/dragoman-sim", "measure", "--model", self.bundle(), "--items", self.items,
                         "--threads", str(self.compute_threads), "--workers", str(self.workers), "--repeats", repeats,
                         *self.room(), "--out", self.cost], check=True)
-        with open(self.cost, encoding="utf-8") as f:
-            return json.load(f)
+        return record.read(self.cost)
 
     def outside(self, cost):
         """Microseconds of a step outside the engine, measured with short requests one at a time; and the report of that."""
@@ -303,10 +301,8 @@ class Bench:
             return path
         for entry in sorted(os.listdir(path)):
             manifest = os.path.join(path, entry, "manifest.json")
-            if os.path.exists(manifest):
-                with open(manifest, encoding="utf-8") as f:
-                    if json.load(f)["name"] == name:
-                        return os.path.join(path, entry)
+            if record.read_if_there(manifest, {}).get("name") == name:
+                return os.path.join(path, entry)
         raise Failure(f"no bundle named {name} in {path}")
 
     def replay(self, seed):
@@ -358,7 +354,7 @@ class Bench:
         return 1 if missed and not self.a.quick else 0
 
     def write(self, folder):
-        result = {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        result = {"date": record.now(),
                   "machine": machine.describe(), "revision": self.a.revision, "quick": self.a.quick,
                   "repetitions": self.a.repetitions, "claims": self.claims, **self.results}
         return record.write(folder, f"serve-{machine.slug()}", {".json": result})

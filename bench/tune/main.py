@@ -9,7 +9,6 @@ A run that is interrupted goes on the next time. Data that two variants share is
 to bench/results/tune-<plan>.json and .md; with --only, it trains and writes no table; with --report, the other way round.
 """
 import argparse
-import datetime
 import hashlib
 import json
 import math
@@ -31,13 +30,6 @@ CONSTANT = 0.6  # share of the time before the learning rate falls
 
 class Stopped(Exception):
     pass
-
-
-def read_json(path, otherwise=None):
-    if otherwise is not None and not os.path.exists(path):
-        return otherwise
-    with open(path, encoding="utf-8") as f:
-        return json.load(f)
 
 
 def settings(values):
@@ -81,7 +73,7 @@ class Tuning:
         return folder
 
     def updates(self, variant):
-        return max(x["step"] for x in read_json(os.path.join(self.folder(variant), "checkpoints", "index.json"))["checkpoints"])
+        return max(x["step"] for x in record.read(os.path.join(self.folder(variant), "checkpoints", "index.json"))["checkpoints"])
 
     def run(self, variant, state, limit, *command):
         """Train until the end or until `limit` CPU seconds are spent in total. On SIGTERM the trainer saves a checkpoint."""
@@ -102,7 +94,7 @@ class Tuning:
         """Train from where the last start stopped, until the variant's time is spent."""
         folder, seconds = self.folder(variant), 60 * self.a.minutes
         path = os.path.join(folder, "tune.json")
-        state = read_json(path, {"cpu": 0.0})
+        state = record.read_if_there(path, {"cpu": 0.0})
         if not os.path.exists(os.path.join(folder, "checkpoints", "index.json")):
             shutil.rmtree(folder, ignore_errors=True)
             state = {"cpu": 0.0}
@@ -145,7 +137,7 @@ class Tuning:
         return found
 
     def finished(self, variant):
-        old = read_json(self.result(variant), {})
+        old = record.read_if_there(self.result(variant), {})
         return old if old.get("minutes") == self.a.minutes and old["set"] == variant.get("set", {}) else None
 
     def result(self, variant):
@@ -191,7 +183,7 @@ def main():
     p.add_argument("--report", action="store_true", help="train nothing: the tables of what is finished")
     p.add_argument("--revision", default="unknown")
     a = p.parse_args()
-    plan = read_json(a.plan)
+    plan = record.read(a.plan)
     os.makedirs(a.work, exist_ok=True)
     tuning, runs = Tuning(a, plan), []
     wanted = [v for v in plan["variants"] if not a.only or v["name"] in a.only.split(",")]
@@ -206,7 +198,7 @@ def main():
     if a.only or not runs:
         return
     name = "tune-" + os.path.splitext(os.path.basename(a.plan))[0]
-    result = {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "machine": machine.describe(),
+    result = {"date": record.now(), "machine": machine.describe(),
               "revision": a.revision, "plan": a.plan, "about": plan["about"], "minutes": a.minutes, "lines": a.lines, "runs": runs,
               "complete": len(runs) == len(plan["variants"])}
     print(record.write(a.out, name, {".json": result, ".md": table(plan, runs)}))
