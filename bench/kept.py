@@ -76,9 +76,7 @@ def main():
     result = {"command": " ".join(["bench/kept.py", "DATA", *sys.argv[2:]]), "date": record.today(), "machine": machine.describe(),
               "model": manifest["name"], "version": manifest.get("version"),
               "newstest2014": {f"{s}-{t}": flags(args, s, t) for s, t in DIRECTIONS}, "tables": tables(args)}
-    print(json.dumps(result, indent=1, ensure_ascii=False))
-    if args.out:
-        record.write(os.path.dirname(os.path.abspath(args.out)), os.path.basename(args.out)[:-len(".json")], {".json": result})
+    record.show(result, args.out)
 
 
 main()

@@ -33,3 +33,11 @@ def write(folder, name, texts):
             f.write(text if isinstance(text, str) else json.dumps(text, indent=1) + "\n")
         os.replace(paths[-1] + ".tmp", paths[-1])
     return paths[0]
+
+
+def show(result, path):
+    """Print a result as JSON and, where there is a path, write it there."""
+    text = json.dumps(result, indent=1, ensure_ascii=False) + "\n"
+    print(text, end="")
+    if path:
+        write(os.path.dirname(path) or ".", os.path.basename(path), {"": text})

@@ -4,6 +4,6 @@ import itertools
 
 
 def lines(path, n):
-    """The first n lines (None: all), without line ends."""
-    with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as f:
-        return [line.rstrip("\n") for line in itertools.islice(f, n)]
+    """The first n lines (None: all), without line ends. As in all corpora, only a line feed ends a line."""
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8", newline="\n") as f:
+        return [line.rstrip("\r\n") for line in itertools.islice(f, n)]

@@ -6,22 +6,24 @@ text. The first words of the first 600 lines of each language, by text/detect an
 first guess that is one of the three languages); then what a wrong or a right `source` is called.
 """
 import argparse
-import gzip
-import itertools
-import json
 import os
 import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "bench"))
+
+import record  # noqa: E402
+import texts  # noqa: E402
+
 FILES = {"en": "newstest2014.en-de.en.gz", "de": "newstest2014.en-de.de.gz", "fr": "newstest2014.en-fr.fr.gz"}
 WORDS = {"1": 1, "2": 2, "4": 4, "8": 8, "line": None}
 
 
-def ask(program, options, texts):
-    done = subprocess.run([program, *options], input="".join(t + "\n" for t in texts), capture_output=True, text=True, check=True)
+def ask(program, options, lines):
+    done = subprocess.run([program, *options], input="".join(line + "\n" for line in lines), capture_output=True, text=True, check=True)
     answers = [line.split() for line in done.stdout.splitlines()]
-    assert len(answers) == len(texts)
+    assert len(answers) == len(lines)
     return answers
 
 
@@ -37,19 +39,16 @@ def main():
     parser.add_argument("--program", default=os.path.join(ROOT, "build", "release", "bin", "detect-bench"))
     parser.add_argument("--out")
     args = parser.parse_args()
-    lines = {}
-    for language, name in FILES.items():
-        with gzip.open(os.path.join(args.data, "test", name), "rt", encoding="utf8", newline="\n") as f:
-            lines[language] = [line.strip() for line in itertools.islice(f, args.lines)]
+    lines = {language: texts.lines(os.path.join(args.data, "test", name), args.lines) for language, name in FILES.items()}
     codes = list(FILES)
     right, cld2, confidence = {}, {}, []
     for name, words in WORDS.items():
         right[name], cld2[name] = {}, {}
         for language in codes:
-            texts = [" ".join(line.split(" ")[:words]) for line in lines[language]]
-            answers = ask(args.program, codes, texts)
+            starts = [" ".join(line.split(" ")[:words]) for line in lines[language]]
+            answers = ask(args.program, codes, starts)
             right[name][language] = percent(a[0] == language for a in answers)
-            cld2[name][language] = percent(a[0] == language for a in ask(args.program, ["--cld2", *codes], texts))
+            cld2[name][language] = percent(a[0] == language for a in ask(args.program, ["--cld2", *codes], starts))
             confidence += [(int(a[1]), a[0] == language) for a in answers]
     said = {}
     for low, high in ((34, 60), (60, 80), (80, 95), (95, 99), (99, 101)):
@@ -62,11 +61,7 @@ def main():
     result = {"command": "bench/detect/measure.py " + " ".join(["DATA", *sys.argv[2:]]), "lines": args.lines,
               "right_percent_by_first_words": right, "cld2_alone": cld2, "by_confidence": said,
               "source_language_doubtful_percent_of_lines": doubtful}
-    text = json.dumps(result, indent=1) + "\n"
-    print(text, end="")
-    if args.out:
-        with open(args.out, "w", encoding="utf8") as f:
-            f.write(text)
+    record.show(result, args.out)
 
 
 main()

@@ -10,7 +10,6 @@ is hidden.
 """
 import argparse
 import collections
-import gzip
 import itertools
 import json
 import os
@@ -23,6 +22,11 @@ import time
 import sacrebleu
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "bench"))
+
+import record  # noqa: E402
+import texts  # noqa: E402
+
 WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -75,11 +79,8 @@ def main():
     parser.add_argument("--model", default=os.path.join(ROOT, "weights", "bundles", "en-de-fr"))
     parser.add_argument("--out")
     args = parser.parse_args()
-    texts = []
-    for language in ("en", "de"):
-        with gzip.open(os.path.join(args.data, "test", f"newstest2014.en-de.{language}.gz"), "rt", encoding="utf8", newline="\n") as f:
-            texts.append([line.strip() for line in f])
-    cases = list(itertools.islice(((s, r, e) for s, r in zip(*texts) if (e := entry(args, s, r))), args.lines))
+    sides = [texts.lines(os.path.join(args.data, "test", f"newstest2014.en-de.{language}.gz"), None) for language in ("en", "de")]
+    cases = list(itertools.islice(((s, r, e) for s, r in zip(*sides) if (e := entry(args, s, r))), args.lines))
     began = time.monotonic()
     plain = translate(args, [c[0] for c in cases])
     plain_s, began, forced = time.monotonic() - began, time.monotonic(), []
@@ -103,14 +104,7 @@ def main():
         "mean_length_ratio": round(sum(len(f["text"]) / max(1, len(p["text"])) for f, p in zip(forced, plain)) / len(cases), 3),
         "seconds": {"without": round(plain_s, 1), "with": round(forced_s, 1)},
     }
-    text = json.dumps(result, indent=1, ensure_ascii=False) + "\n"
-    print(text, end="")
-    if args.out:
-        with open(args.out, "w", encoding="utf8") as f:
-            f.write(text)
-    if os.environ.get("SHOW"):
-        for c, p, f in zip(cases, plain, forced):
-            print(c[2], "\n ", p["text"], "\n ", f["text"], f["flags"], file=sys.stderr)
+    record.show(result, args.out)
 
 
 main()

@@ -9,7 +9,6 @@ it stopped (SIGTERM is fine).
 DIR has treebank/{gum,craft,wsj-sample}.trees.gz, a bracketed tree a line.
 """
 import argparse
-import gzip
 import json
 import os
 import shutil
@@ -22,6 +21,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import machine  # noqa: E402
 import record  # noqa: E402
 import stoppable  # noqa: E402
+import texts  # noqa: E402
 
 BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin")
 RECIPES = "trainer/recipes/paper"
@@ -66,8 +66,7 @@ class Parsing(stoppable.Stoppable):
             return
         counts = {}
         for bank, parts in (("gum", ("train", "dev", "test")), ("craft", ("train", "test")), ("wsj-sample", ("test",))):
-            with gzip.open(os.path.join(self.a.data, "treebank", bank + ".trees.gz"), "rt", encoding="utf-8") as f:
-                trees = f.read().splitlines()
+            trees = texts.lines(os.path.join(self.a.data, "treebank", bank + ".trees.gz"), None)
             ends = [len(trees) - HELD_OUT * (len(parts) - 1 - i) for i in range(len(parts))]
             for part, begin, end in zip(parts, [0, *ends], ends):
                 name = f"{bank}-{part}"
@@ -109,10 +108,8 @@ class Parsing(stoppable.Stoppable):
     def parse(self, bundle, part, beam, lines=None):
         """EVALB's figures for a part, and how many answers were repaired."""
         def first(suffix):
-            with open(self.path(part + suffix), encoding="utf-8") as f:
-                chosen = f.read().splitlines()[:lines]
             with open(self.path("now" + suffix), "w", encoding="utf-8") as f:
-                f.write("".join(x + "\n" for x in chosen))
+                f.write("".join(x + "\n" for x in texts.lines(self.path(part + suffix), lines)))
         for suffix in (".gold", ".words"):
             first(suffix)
         out, _ = self.call(f"{BIN}/dragoman", "parse", "--model", bundle, "--tokenized", "--json", "--beam-size", str(beam), self.path("now.words"))

@@ -7,7 +7,6 @@ training touched the first ones alone. Writes bench/results/paper/positions.json
   positions.py --data DIR [--updates N --out DIR] [--threads N] [--list]
 """
 import argparse
-import gzip
 import json
 import math
 import os
@@ -19,6 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import grid  # noqa: E402
 import machine  # noqa: E402
 import record  # noqa: E402
+import texts  # noqa: E402
 
 KINDS = {"sinusoids": grid.Row("base-2", "table3/base", 2), "learned": grid.Row("e-learned", "table3/e-learned", 1)}
 JOINED = 8  # sentences to a line
@@ -45,8 +45,7 @@ class Positions(grid.Grid):
         """Write the source and target files of val with JOINED sentences to a line. Returns their paths."""
         files = []
         for side in ("en", "de"):
-            with gzip.open(os.path.join(self.a.data, f"multi30k/val.{side}.gz"), "rt", encoding="utf-8") as f:
-                lines = f.read().splitlines()
+            lines = texts.lines(os.path.join(self.a.data, f"multi30k/val.{side}.gz"), None)
             files.append(os.path.join(self.a.work, "joined." + side))
             with open(files[-1], "w", encoding="utf-8") as f:
                 f.write("".join(" ".join(lines[i:i + JOINED]) + "\n" for i in range(0, len(lines) - JOINED + 1, JOINED)))
@@ -59,10 +58,7 @@ class Positions(grid.Grid):
 
     def longest(self, bundle):
         """Number of pieces of the longest training target, looked for among the two hundred with the most characters."""
-        files, sides = [], []
-        for side in ("en", "de"):
-            with gzip.open(os.path.join(self.a.data, f"multi30k/train.{side}.gz"), "rt", encoding="utf-8") as f:
-                sides.append(f.read().splitlines())
+        files, sides = [], [texts.lines(os.path.join(self.a.data, f"multi30k/train.{side}.gz"), None) for side in ("en", "de")]
         pairs = sorted(zip(*sides), key=lambda pair: -len(pair[1]))[:200]
         for i, side in enumerate(("en", "de")):
             files.append(os.path.join(self.a.work, "long." + side))

@@ -1,9 +1,9 @@
 """Sixteen clients that ask again at once, and one worker: how queue order and rows per step affect latency."""
-import gzip
 import json
 import os
 import statistics
 
+import texts
 from server import Load, learn, say
 
 CLIENTS = 16
@@ -13,9 +13,8 @@ WAYS = {"default": (), "by arrival": ("--batching", "fifo"), "8 rows": ("--step-
 
 def write_lines(path, lines, pair):
     """Write an item, its answer still to be learned, for each line of the file that is not blank."""
-    with (gzip.open if lines.endswith(".gz") else open)(lines, "rt", encoding="utf-8") as f, \
-            open(path, "w", encoding="utf-8") as out:
-        for line in f:
+    with open(path, "w", encoding="utf-8") as out:
+        for line in texts.lines(lines, None):
             if line.strip():
                 body = {"text": line.strip(), "source": pair[0], "target": pair[1]}
                 out.write(json.dumps({"class": "line", "body": body}, ensure_ascii=False) + "\n")
