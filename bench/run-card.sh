@@ -6,7 +6,7 @@ set -eu
 
 needs="dragoman dragoman-train"
 . "$(dirname "$0")/start.sh"
-[ -f "${DATA-}/multi30k/val.en.gz" ] || { echo "bench: DATA must name a folder with multi30k/val.en.gz" >&2; exit 1; }
+need_data multi30k/val.en.gz
 # shellcheck disable=SC2086 # several folders
 exec python3 bench/card/main.py --dragoman "$build/bin/dragoman" --trainer "$build/bin/dragoman-train" --data "$DATA" "$@" \
     ${BUNDLES:-weights/bundles/*}

@@ -8,34 +8,19 @@ set -eu
 
 needs="dragoman step-bench limits-bench random-shortlist"
 . "$(dirname "$0")/start.sh"
-dragoman=$build/bin/dragoman
-venv=.cache/bench-venv
 work=.cache/bench
-peer=bench/peer
 
-if ! "$venv/bin/python" -c 'import ctranslate2, numpy, yaml' 2>/dev/null; then
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet ctranslate2 numpy pyyaml
-fi
-if [ ! -f "$work/model.npz" ]; then
-    "$venv/bin/python" $peer/make_model.py --out "$work"
-fi
+need_ctranslate2
+make_shape "$work"
 if [ ! -f "$work/ct2/model.bin" ]; then
-    "$venv/bin/python" $peer/ct2.py convert --model "$work/model.npz" --vocab "$work/vocab.yml" --out "$work/ct2"
+    "$python" bench/peer/ct2.py convert --model "$work/model.npz" --vocab "$work/vocab.yml" --out "$work/ct2"
 fi
-if [ ! -f "$work/ct2-int8/model.bin" ]; then
-    "$venv/bin/python" $peer/ct2.py convert --model "$work/model.npz" --vocab "$work/vocab.yml" --out "$work/ct2-int8" --quantization int8
-fi
-# Always made again, because the bundles' packed layouts depend on the build.
-rm -rf "$work/bundle" "$work/int8" "$work/short"
-"$dragoman" convert marian --model "$work/model.npz" --vocab "$work/vocab.yml" --vocab "$work/vocab.yml" \
-    --source-lang en --target-lang de --positions halves --out "$work/bundle" >/dev/null
-"$dragoman" quantize "$work/bundle" --out "$work/int8" >/dev/null
+rm -rf "$work/short"
 # As long as lists learned from training text (docs/models.md): 100 pieces per source piece, and 200 that are always in.
 cp -R "$work/int8" "$work/short"
 "$build/bin/random-shortlist" "$work/short" 100 200
 
-"$venv/bin/python" $peer/compare.py --programs "$build/bin" --bundle "$work/bundle" --int8 "$work/int8" --short "$work/short" \
+"$python" bench/peer/compare.py --programs "$build/bin" --bundle "$work/bundle" --int8 "$work/int8" --short "$work/short" \
     --peer "$work/ct2" --peer-int8 "$work/ct2-int8" --sentences "$work/sentences.txt" --out bench/results --revision "$revision" "$@"
 
 case " $* " in

@@ -8,6 +8,7 @@ set -eu
 
 needs=dragoman-train
 . "$(dirname "$0")/start.sh"
-need_multi30k_and_torch
+need_data multi30k/train.en.gz
+need_torch
 exec "$python" bench/peer/compare_loss.py --trainer "$build/bin/dragoman-train" --data "$DATA" \
     --revision "$revision" ${MINUTES:+--minutes "$MINUTES"} "$@"

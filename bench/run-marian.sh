@@ -8,7 +8,7 @@ set -eu
 
 needs="dragoman-train dragoman"
 . "$(dirname "$0")/start.sh"
-[ -f "${DATA-}/multi30k/train.en.gz" ] || { echo "bench: DATA must name a folder with multi30k/train.en.gz" >&2; exit 1; }
+need_data multi30k/train.en.gz
 marian=${MARIAN-.cache/bench-marian-venv/bin/pymarian}
 if ! "$marian" --version >/dev/null 2>&1; then
     [ -z "${MARIAN-}" ] || { echo "bench: $MARIAN does not run" >&2; exit 1; }

@@ -10,5 +10,5 @@ case "${1-}" in
     *.json) plan=$1; shift ;;
     *) plan=bench/tune/en-de.json ;;
 esac
-[ -f "${DATA-}/multi30k/train.en.gz" ] || { echo "bench: DATA must name a folder with multi30k/train.en.gz" >&2; exit 1; }
+need_data multi30k/train.en.gz
 exec python3 bench/tune/main.py "$plan" --trainer "$build/bin/dragoman-train" --data "$DATA" --revision "$revision" "$@"
