@@ -5,7 +5,7 @@
 cd "$(dirname "$0")/.."
 build=build/release
 case "${1-}" in
-    ''|-*) ;;
+    ''|-*|*.json) ;;
     *) build=$1; shift ;;
 esac
 for program in $needs; do

@@ -11,7 +11,6 @@ import argparse
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ sys.path.insert(0, os.path.dirname(HERE))
 import chart  # noqa: E402
 import machine  # noqa: E402
 import record  # noqa: E402
+import stoppable  # noqa: E402
 
 RECIPE = os.path.join(HERE, "../../trainer/recipes/multi30k-reference.json")
 PROGRAMS = ("dragoman", "pytorch")
@@ -49,17 +49,13 @@ def means(lines):
     return [(last, loss / pieces) for loss, pieces, last in sums.values()]
 
 
-class Runs:
+class Runs(stoppable.Stoppable):
     def __init__(self, a):
-        self.a, self.stopping = a, False
+        super().__init__()
+        self.a = a
         self.until = time.time() + 60 * a.minutes
         self.data, self.batches = os.path.join(a.work, "data"), os.path.join(a.work, "batches.jsonl")
         self.common = [RECIPE, "--data", a.data]
-        signal.signal(signal.SIGTERM, self.stop)
-        signal.signal(signal.SIGINT, self.stop)
-
-    def stop(self, *_):
-        self.stopping = True
 
     def folder(self, program, seed):
         return os.path.join(self.a.work, f"{program}-{seed}")
@@ -88,22 +84,6 @@ class Runs:
         with open(self.batches, "w", encoding="utf-8") as f:
             f.writelines(lines)
 
-    def run(self, command):
-        """Run the command until it ends or the time is up. On SIGTERM it saves its state."""
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                              start_new_session=True) as process:
-            asked = False
-            while True:
-                try:
-                    err = process.communicate(timeout=1)[1]
-                    break
-                except subprocess.TimeoutExpired:
-                    if not asked and (self.stopping or time.time() > self.until):
-                        process.terminate()
-                        asked = True
-            if process.returncode:
-                sys.exit(f"bench: {' '.join(command)}: {err}")
-
     def dragoman(self, seed, recipe):
         folder, threads = self.folder("dragoman", seed), ["--threads", str(self.a.threads), "--quiet"]
         if os.path.exists(os.path.join(folder, "checkpoints", "index.json")):
@@ -129,7 +109,7 @@ class Runs:
         if not done and not self.stopping and time.time() < self.until:
             if not os.path.exists(self.batches):
                 self.prepare()
-            self.run(getattr(self, program)(seed, recipe))
+            self.finish(getattr(self, program)(seed, recipe), subprocess.DEVNULL, lambda _: time.time() > self.until)
 
 
 def check_settings(runs, seed):

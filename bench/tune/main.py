@@ -14,15 +14,14 @@ import json
 import math
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import machine  # noqa: E402
 import record  # noqa: E402
+import stoppable  # noqa: E402
 import texts  # noqa: E402
 
 CONSTANT = 0.6  # share of the time before the learning rate falls
@@ -36,14 +35,10 @@ def settings(values):
     return [x for k, v in values.items() for x in ("--set", f"{k}={v if isinstance(v, str) else json.dumps(v)}")]
 
 
-class Tuning:
+class Tuning(stoppable.Stoppable):
     def __init__(self, a, plan):
-        self.a, self.plan, self.stopping = a, plan, False
-        signal.signal(signal.SIGTERM, self.stop)
-        signal.signal(signal.SIGINT, self.stop)
-
-    def stop(self, *_):
-        self.stopping = True
+        super().__init__()
+        self.a, self.plan = a, plan
 
     def part(self, variant):
         return self.plan["parts"][variant["part"]]
@@ -75,20 +70,12 @@ class Tuning:
     def updates(self, variant):
         return max(x["step"] for x in record.read(os.path.join(self.folder(variant), "checkpoints", "index.json"))["checkpoints"])
 
-    def run(self, variant, state, limit, *command):
+    def run(self, state, limit, *command):
         """Train until the end or until `limit` CPU seconds are spent in total. On SIGTERM the trainer saves a checkpoint."""
-        with subprocess.Popen([self.a.trainer, *command, "--threads", "1", "--quiet", "--no-scores"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                              text=True, start_new_session=True) as process:
-            now, told = 0.0, False
-            while process.poll() is None:
-                now = max(now, machine.process_seconds(process.pid))
-                if not told and (state["cpu"] + now >= limit or self.stopping):
-                    process.terminate()  # only once: a second SIGTERM would end it without a checkpoint
-                    told = True
-                time.sleep(0.5)
-            if process.returncode:
-                sys.exit(f"bench: {variant['name']}: {process.returncode}: {process.stderr.read()}")
-        state["cpu"] = round(state["cpu"] + now, 1)
+        before = machine.children_seconds()
+        self.finish([self.a.trainer, *command, "--threads", "1", "--quiet", "--no-scores"], subprocess.DEVNULL,
+                    lambda process: state["cpu"] + machine.process_seconds(process.pid) >= limit)
+        state["cpu"] = round(state["cpu"] + machine.children_seconds() - before, 1)
 
     def train(self, variant):
         """Train from where the last start stopped, until the variant's time is spent."""
@@ -101,12 +88,12 @@ class Tuning:
         while "done" not in state:
             if "end" in state:
                 falling = settings({"training.updates": state["end"], "training.cooldown": state["falling"]})
-                self.run(variant, state, 2 * seconds, "resume", folder, *falling)
+                self.run(state, 2 * seconds, "resume", folder, *falling)
                 if not self.stopping:
                     state["done"] = True
             else:
                 begun = ["resume", folder] if state["cpu"] else ["run", *self.recipe(variant), "--prepared", self.prepared(variant), "--out", folder]
-                self.run(variant, state, CONSTANT * seconds, *begun)
+                self.run(state, CONSTANT * seconds, *begun)
                 if not self.stopping:
                     n = self.updates(variant)
                     state["end"] = math.ceil(n / CONSTANT)
