@@ -54,8 +54,9 @@ def children_seconds():
     return used.ru_utime + used.ru_stime
 
 
-def resident_kb(pid):
-    return int(re.search(r"^VmRSS:\s*(\d+)", read(f"/proc/{pid}/status"), re.M).group(1))
+def resident_kb(pid, field="VmRSS"):
+    """Resident memory of a running process; with "VmHWM", the most that it had so far."""
+    return int(re.search(rf"^{field}:\s*(\d+)", read(f"/proc/{pid}/status"), re.M).group(1))
 
 
 class Others:

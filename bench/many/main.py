@@ -11,80 +11,38 @@ import os
 import random
 import re
 import statistics
-import subprocess
 import sys
 import threading
 import time
 
 import requests
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), x) for x in ("", "serve")]
 
 import bundles  # noqa: E402
 import machine  # noqa: E402
 import record  # noqa: E402
+from server import Server  # noqa: E402
 
 SENTENCES = ["The house is small, and the garden behind it is large.", "Where does the train to the sea leave?",
              "Nobody had told them that the shop closes at noon on Saturdays."]
 
 
-class Server:
-    """The server; samples its resident memory ten times a second."""
-
-    def __init__(self, a, *flags):
-        self.started = time.perf_counter()
-        self.process = subprocess.Popen([os.path.join(a.programs, "dragoman-server"), "--models",
-                                         os.path.join(a.work, "bundles"), "--port", "0", *flags],
-                                        stderr=subprocess.PIPE, text=True)
-        self.port, self.most_kb, self.ready = None, 0, threading.Event()
-        threading.Thread(target=self.read, daemon=True).start()
-        threading.Thread(target=self.watch, daemon=True).start()
-        if not self.ready.wait(300):
-            raise SystemExit("the server is not ready after 300 s")
-        self.ready_seconds = time.perf_counter() - self.started
-
-    def read(self):
-        for line in self.process.stderr:
-            found = re.search(r'event="listening" address=\S+?:(\d+)', line)
-            self.port = int(found.group(1)) if found else self.port
-            if 'event="ready"' in line:
-                self.ready.set()
-            if "level=error" in line:
-                print(line, end="", file=sys.stderr)
-
-    def watch(self):
-        while self.process.poll() is None:
-            try:
-                self.most_kb = max(self.most_kb, machine.resident_kb(self.process.pid))
-            except (OSError, AttributeError):
-                return
-            time.sleep(0.1)
-
-    def url(self, path):
-        return f"http://127.0.0.1:{self.port}{path}"
-
-    def metric(self, name):
-        return float(re.search(rf"^{re.escape(name)} (\S+)", requests.get(self.url("/metrics"), timeout=60).text, re.M)[1])
-
-    def cpu_seconds(self):
-        """CPU seconds that its living threads have used, to the nanosecond; threads that have ended do not count."""
-        total, tasks = 0, f"/proc/{self.process.pid}/task/"
-        for task in os.listdir(tasks):
-            try:
-                total += int(machine.read(tasks + task + "/schedstat").split()[0])
-            except OSError:
-                pass
-        return total / 1e9
-
-    def stop(self):
-        self.process.terminate()
-        return self.process.wait(120)
+def cpu_seconds(pid):
+    """CPU seconds that a process's living threads have used, to the nanosecond; threads that have ended do not count."""
+    total, tasks = 0, f"/proc/{pid}/task/"
+    for task in os.listdir(tasks):
+        try:
+            total += int(machine.read(tasks + task + "/schedstat").split()[0])
+        except OSError:
+            pass
+    return total / 1e9
 
 
 def ask(session, server, pair, text):
     """(seconds, text); raises if the request fails."""
     begin = time.perf_counter()
-    reply = session.post(server.url("/v1/translate"), json={"text": text, "source": pair[0], "target": pair[1]}, timeout=120)
+    reply = session.post(f"http://127.0.0.1:{server.port}/v1/translate", json={"text": text, "source": pair[0], "target": pair[1]}, timeout=120)
     seconds = time.perf_counter() - begin
     if reply.status_code != 200:
         raise RuntimeError(f"{pair}: {reply.status_code} {reply.text}")
@@ -107,11 +65,11 @@ def one_after_another(server, made, rounds):
             order = list(made)
             random.Random(r).shuffle(order)
             for pair in order:
-                opened = server.metric('dragoman_model_opens_total{outcome="ok"}')
-                used = server.cpu_seconds()
+                opened = server.counter('dragoman_model_opens_total{outcome="ok"}')
+                used = cpu_seconds(server.pid)
                 first, text = ask(session, server, pair, SENTENCES[0])
-                used = server.cpu_seconds() - used
-                if server.metric('dragoman_model_opens_total{outcome="ok"}') > opened:
+                used = cpu_seconds(server.pid) - used
+                if server.counter('dragoman_model_opens_total{outcome="ok"}') > opened:
                     cold.append(first)
                     cpu += used
                 warm.append(ask(session, server, pair, SENTENCES[0])[0])
@@ -148,24 +106,26 @@ def all_at_once(server, made, right, clients, seconds):
 
 def measure(a, made):
     flags = ["--model-memory", str(a.memory), "--workers", str(a.workers), *a.flag]
-    server = Server(a, *flags)
-    found = {"flags": flags, "ready_s": round(server.ready_seconds, 2), "ready_mb": round(machine.resident_kb(server.process.pid) / 1e3 * 1.024, 1),
-             "open_at_start": int(server.metric("dragoman_models_open"))}
-    with machine.Others() as others:
-        used = machine.process_seconds(server.process.pid)
-        begin = time.perf_counter()
-        cold, warm, right, differ, cpu = one_after_another(server, made, a.rounds)
-        used = (machine.process_seconds(server.process.pid) - used) / (time.perf_counter() - begin)
-    found["first_answer_ms"], found["next_answer_ms"] = ms(cold), ms(warm)
-    found["first_answer_cpu_ms"] = round(1000 * cpu, 1)
-    times, failed = all_at_once(server, made, right, a.clients, a.seconds)
-    opens, closes = server.metric('dragoman_model_opens_total{outcome="ok"}'), server.metric("dragoman_model_closes_total")
-    bundle = server.metric("dragoman_model_memory_bytes") / server.metric("dragoman_models_open")
-    most = server.most_kb * 1024
-    found["load"] = {"clients": a.clients, "seconds": a.seconds, "answers": len(times), "answer_ms": ms(times),
-                     "opened": int(opens), "closed": int(closes)}
-    found.update(failed=len(failed) + differ, why=failed[:3], bundle_mb=round(bundle / 1e6, 1), most_mb=round(most / 1e6, 1),
-                 limit_mb=round((a.memory + bundle) / 1e6, 1), exit_status=server.stop(), others_cores=round(others.cores - used, 2))
+    begin = time.perf_counter()
+    with Server(a.programs, os.path.join(a.work, "bundles"), flags, 300) as server:
+        found = {"flags": flags, "ready_s": round(time.perf_counter() - begin, 2), "ready_mb": round(machine.resident_kb(server.pid) / 1e3 * 1.024, 1),
+                 "open_at_start": int(server.counter("dragoman_models_open"))}
+        with machine.Others() as others:
+            used = machine.process_seconds(server.pid)
+            begin = time.perf_counter()
+            cold, warm, right, differ, cpu = one_after_another(server, made, a.rounds)
+            used = (machine.process_seconds(server.pid) - used) / (time.perf_counter() - begin)
+        found["first_answer_ms"], found["next_answer_ms"] = ms(cold), ms(warm)
+        found["first_answer_cpu_ms"] = round(1000 * cpu, 1)
+        times, failed = all_at_once(server, made, right, a.clients, a.seconds)
+        opens, closes = server.counter('dragoman_model_opens_total{outcome="ok"}'), server.counter("dragoman_model_closes_total")
+        bundle = server.counter("dragoman_model_memory_bytes") / server.counter("dragoman_models_open")
+        most = machine.resident_kb(server.pid, "VmHWM") * 1024
+        found["load"] = {"clients": a.clients, "seconds": a.seconds, "answers": len(times), "answer_ms": ms(times),
+                         "opened": int(opens), "closed": int(closes)}
+        found.update(failed=len(failed) + differ, why=failed[:3], bundle_mb=round(bundle / 1e6, 1), most_mb=round(most / 1e6, 1),
+                     limit_mb=round((a.memory + bundle) / 1e6, 1), exit_status=server.stop(120), others_cores=round(others.cores - used, 2))
+        print("".join(re.findall(r"^.*level=error.*\n", server.log_text(), re.M)), end="", file=sys.stderr)
     found["holds"] = {"memory": most <= a.memory + bundle, "first_answer": found["first_answer_ms"]["most"] <= 150,
                       "no_answer_failed": found["failed"] == 0 and found["exit_status"] == 0}
     return found

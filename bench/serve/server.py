@@ -51,8 +51,8 @@ class Server:
             return reply.read().decode("utf-8")
 
     def counter(self, name):
-        """The value of a metric without labels."""
-        return float(re.search(rf"^{name} (\S+)$", self.get("/metrics"), re.M).group(1))
+        """The value of a metric, named with its labels if it has any."""
+        return float(re.search(rf"^{re.escape(name)} (\S+)$", self.get("/metrics"), re.M).group(1))
 
     def status(self, path):
         try:
