@@ -9,6 +9,8 @@ import shutil
 
 import numpy as np
 
+import random_texts
+
 SHAPES = {"argos": dict(pre_norm=True, layers=6, d=512, f=2048, heads=8, vocab=32000, activation="RELU"),
           "opus": dict(pre_norm=False, layers=6, d=512, f=2048, heads=8, vocab=58101, activation="SWISH"),
           "nllb": dict(pre_norm=True, layers=12, d=1024, f=4096, heads=16, vocab=256206, activation="RELU")}
@@ -85,15 +87,6 @@ def specification(shape, pieces, seed):
     return spec
 
 
-def lengths(rng, n, mean):
-    """n log-normal lengths of 2 to 100 tokens with exactly this mean."""
-    found = np.clip(np.rint(rng.lognormal(np.log(mean) - 0.15, 0.55, n)), 2, 100).astype(int)
-    while found.sum() != mean * n:
-        i = rng.integers(n)
-        found[i] = np.clip(found[i] + np.sign(mean * n - found.sum()), 2, 100)
-    return found
-
-
 def make(name, folder, sentences, length, seed):
     shape = SHAPES[name]
     pieces = ["<unk>", "<s>", "</s>"] + [f"p{i}" for i in range(3, shape["vocab"])]
@@ -104,8 +97,4 @@ def make(name, folder, sentences, length, seed):
     shutil.rmtree(target, ignore_errors=True)
     os.makedirs(target)
     spec.save(target)
-    rng = np.random.default_rng(seed + 1)
-    frequency = 1.0 / (np.arange(3, len(pieces)) + 8.0)  # Zipf's law
-    with open(os.path.join(folder, "sentences.txt"), "w", encoding="utf-8") as f:
-        for n in lengths(rng, sentences, length):
-            f.write(" ".join(pieces[3 + i] for i in rng.choice(len(frequency), n, p=frequency / frequency.sum())) + "\n")
+    random_texts.write(os.path.join(folder, "sentences.txt"), pieces, 3, sentences, length, seed + 1)

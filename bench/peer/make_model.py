@@ -9,8 +9,13 @@ sentence is never likely, since speed is measured at forced lengths. Fixed seed:
 """
 import argparse
 import os
+import sys
 
 import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+import random_texts  # noqa: E402
 
 # Options of the architecture, other than sizes, that a reader of Marian models needs.
 MARIAN = {
@@ -82,15 +87,6 @@ def make_weights(a):
     return w.arrays
 
 
-def sentence_lengths(rng, n, mean):
-    """n log-normal lengths of 2 to 100 pieces with exactly this mean."""
-    lengths = np.clip(np.rint(rng.lognormal(np.log(mean) - 0.15, 0.55, n)), 2, 100).astype(int)
-    while lengths.sum() != mean * n:
-        i = rng.integers(n)
-        lengths[i] = np.clip(lengths[i] + np.sign(mean * n - lengths.sum()), 2, 100)
-    return lengths
-
-
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--out", required=True)
@@ -107,11 +103,7 @@ def main():
     pieces = ["</s>", "<unk>"] + [f"p{i}" for i in range(2, a.vocab)]
     with open(os.path.join(a.out, "vocab.yml"), "w", encoding="utf-8") as f:
         f.writelines(f'"{piece}": {i}\n' for i, piece in enumerate(pieces))
-    rng = np.random.default_rng(a.seed + 1)
-    frequency = 1.0 / (np.arange(2, a.vocab) + 8.0)  # Zipf's law
-    with open(os.path.join(a.out, "sentences.txt"), "w", encoding="utf-8") as f:
-        for n in sentence_lengths(rng, a.sentences, a.mean_length):
-            f.write(" ".join(pieces[2 + i] for i in rng.choice(a.vocab - 2, n, p=frequency / frequency.sum())) + "\n")
+    random_texts.write(os.path.join(a.out, "sentences.txt"), pieces, 2, a.sentences, a.mean_length, a.seed + 1)
     np.savez(os.path.join(a.out, "model.npz"), **make_weights(a))
 
 
