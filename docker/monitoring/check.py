@@ -3,7 +3,7 @@
 files for operators do not fit together. scripts/deploy-check runs it."""
 import json
 import os
-import re
+import subprocess
 import sys
 
 import yaml
@@ -72,8 +72,7 @@ def check_kubernetes():
 
 
 def check_versions():
-    with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as f:
-        version = re.search(r"project\(dragoman VERSION ([\d.]+)", f.read()).group(1)
+    version = subprocess.run([os.path.join(ROOT, "scripts", "version")], capture_output=True, text=True, check=True).stdout.strip()
     images = [load("compose.yaml")["services"]["dragoman"]["image"],
               load("kubernetes", "deployment.yaml")["spec"]["template"]["spec"]["containers"][0]["image"]]
     for image in images:
