@@ -406,6 +406,12 @@ def test_packages_of_programs_are_for_both_architectures():
     assert len(architectures) == 4 and set(architectures.values()) == {"amd64 arm64"}
 
 
+def test_packages_are_built_with_the_libraries_that_serving_needs():
+    with open(os.path.join(ROOT, "packaging/debian/control"), encoding="utf-8") as f:
+        wanted = re.findall(r"\S+-dev(?=,|$)", re.search(r"^Build-Depends:(.*?)^\S", f.read(), re.M | re.S).group(1), re.M)
+    assert sorted(wanted) == sorted(x for x in run(os.path.join(ROOT, "scripts/deps"), "--names", "serve").split() if x.endswith("-dev"))
+
+
 def package_sources(tmp_path, tree):
     """Runs a tree's scripts/deb with a package builder that only notes what it builds from; returns that: {path: text}."""
     if not shutil.which("dpkg"):
