@@ -412,6 +412,21 @@ def test_packages_are_built_with_the_libraries_that_serving_needs():
     assert sorted(wanted) == sorted(x for x in run(os.path.join(ROOT, "scripts/deps"), "--names", "serve").split() if x.endswith("-dev"))
 
 
+def test_a_container_without_a_verb_is_told_how(tmp_path):
+    """From any folder, and before anything is installed."""
+    (tmp_path / "scripts").mkdir()
+    for name in ("container", "version"):
+        shutil.copy(os.path.join(ROOT, "scripts", name), tmp_path / "scripts")
+    shutil.copy(os.path.join(ROOT, "CMakeLists.txt"), tmp_path)
+    for name in ("deps", "emulator"):
+        (tmp_path / "scripts" / name).write_text("#!/bin/sh\ntouch installed\n")
+        (tmp_path / "scripts" / name).chmod(0o755)
+    for words in ([], ["fly"]):
+        done = subprocess.run(["./container", *words], cwd=tmp_path / "scripts", capture_output=True, text=True, env=dict(os.environ, ENGINE="buildah"))
+        assert done.returncode == 2 and done.stdout == "" and "Usage: scripts/container VERB" in done.stderr, done.stderr
+    assert not (tmp_path / "installed").exists()
+
+
 def package_sources(tmp_path, tree):
     """Runs a tree's scripts/deb with a package builder that only notes what it builds from; returns that: {path: text}."""
     if not shutil.which("dpkg"):
