@@ -19,7 +19,7 @@
 enum timer_what { TIMER_VANISH, TIMER_TERM, TIMER_LAST, TIMER_STOP };
 
 /* Send the next record; false: no connection is available now. */
-static bool start_next(struct dg_load_run *c)
+static bool start_next(struct dg_load_client *c)
 {
     struct dg_load_record *r = &c->records[c->next_send];
     const struct dg_load_item *item = &c->items->list[r->item];
@@ -51,7 +51,7 @@ static bool start_next(struct dg_load_run *c)
     return true;
 }
 
-static void on_timer(struct dg_load_run *c, const struct dg_load_timer *t)
+static void on_timer(struct dg_load_client *c, const struct dg_load_timer *t)
 {
     struct dg_load_conn *k = &c->conns[t->conn];
     switch ((enum timer_what)t->what) {
@@ -70,7 +70,7 @@ static void on_timer(struct dg_load_run *c, const struct dg_load_timer *t)
 }
 
 /* Do everything that is due by now. */
-static void advance(struct dg_load_run *c)
+static void advance(struct dg_load_client *c)
 {
     struct dg_load_timer t;
     uint64_t now = dg_load_now(c);
@@ -85,7 +85,7 @@ static void advance(struct dg_load_run *c)
         continue;
 }
 
-static void arm(struct dg_load_run *c)
+static void arm(struct dg_load_client *c)
 {
     uint64_t at = UINT64_MAX;
     if (c->timers.n > 0)
@@ -101,12 +101,12 @@ static void arm(struct dg_load_run *c)
     timerfd_settime(c->timer, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-static bool is_over(const struct dg_load_run *c)
+static bool is_over(const struct dg_load_client *c)
 {
     return c->failed || c->stopped || c->n_over == c->n || (c->ended && c->n_busy == 0);
 }
 
-static int loop(struct dg_load_run *c, struct dg_error *err)
+static int loop(struct dg_load_client *c, struct dg_error *err)
 {
     struct epoll_event events[EVENTS];
     advance(c);
@@ -136,13 +136,13 @@ static int loop(struct dg_load_run *c, struct dg_error *err)
     return c->failed ? dg_error_set(err, DG_ENOMEM, "no memory for connections") : DG_OK;
 }
 
-static bool timer_at(struct dg_load_run *c, double seconds, enum timer_what what)
+static bool timer_at(struct dg_load_client *c, double seconds, enum timer_what what)
 {
     struct dg_load_timer t = {.at_ns = (uint64_t)(seconds * 1e9), .what = what};
     return dg_load_timers_add(&c->timers, t);
 }
 
-static int open_client(struct dg_load_run *c, struct dg_error *err)
+static int open_client(struct dg_load_client *c, struct dg_error *err)
 {
     const struct dg_load_client_options *o = c->o;
     c->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -167,7 +167,7 @@ static int open_client(struct dg_load_run *c, struct dg_error *err)
     return ok ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for timers");
 }
 
-static void close_client(struct dg_load_run *c)
+static void close_client(struct dg_load_client *c)
 {
     for (uint32_t i = 0; i < c->n_conns; i++)
         if (c->conns[i].state != DG_LOAD_CONN_CLOSED)
@@ -189,7 +189,7 @@ int dg_load_client_run(const struct dg_load_client_options *o, struct dg_load_it
     struct dg_load_record *records, size_t n, struct dg_load_client_result *out,
     struct dg_error *err)
 {
-    struct dg_load_run c = {
+    struct dg_load_client c = {
         .o = o, .items = items, .records = records, .n = n, .out = out, .epoll = -1, .timer = -1};
     memset(out, 0, sizeof *out);
     int rc = open_client(&c, err);

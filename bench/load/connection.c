@@ -10,13 +10,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static void watch(struct dg_load_run *c, uint32_t i, uint32_t events, int op)
+static void watch(struct dg_load_client *c, uint32_t i, uint32_t events, int op)
 {
     struct epoll_event e = {.events = events, .data.u32 = i};
     epoll_ctl(c->epoll, op, c->conns[i].fd, &e);
 }
 
-void dg_load_conn_close(struct dg_load_run *c, struct dg_load_conn *k, bool reset)
+static void close_conn(struct dg_load_client *c, struct dg_load_conn *k, bool reset)
 {
     struct linger linger = {.l_onoff = 1};
     if (k->state == DG_LOAD_CONN_SENDING || k->state == DG_LOAD_CONN_WAITING)
@@ -30,7 +30,7 @@ void dg_load_conn_close(struct dg_load_run *c, struct dg_load_conn *k, bool rese
     c->n_open--;
 }
 
-static void dg_load_conn_free(struct dg_load_run *c, struct dg_load_conn *k)
+static void set_free(struct dg_load_client *c, struct dg_load_conn *k)
 {
     c->n_busy--;
     k->state = DG_LOAD_CONN_FREE;
@@ -48,7 +48,7 @@ static void dg_load_conn_free(struct dg_load_run *c, struct dg_load_conn *k)
     c->idle[c->n_idle++] = (struct dg_load_free_conn){(uint32_t)(k - c->conns), k->generation};
 }
 
-void dg_load_record_over(struct dg_load_run *c, size_t i, enum dg_load_outcome outcome)
+void dg_load_record_over(struct dg_load_client *c, size_t i, enum dg_load_outcome outcome)
 {
     struct dg_load_record *r = &c->records[i];
     r->outcome = (uint8_t)outcome;
@@ -56,14 +56,14 @@ void dg_load_record_over(struct dg_load_run *c, size_t i, enum dg_load_outcome o
     c->n_over++;
 }
 
-static void dg_load_conn_lost(struct dg_load_run *c, struct dg_load_conn *k)
+static void lose(struct dg_load_client *c, struct dg_load_conn *k)
 {
     if (k->state != DG_LOAD_CONN_FREE)
         dg_load_record_over(c, k->record, k->sent == 0 ? DG_LOAD_UNSENT : DG_LOAD_LOST);
-    dg_load_conn_close(c, k, false);
+    close_conn(c, k, false);
 }
 
-void dg_load_conn_send(struct dg_load_run *c, struct dg_load_conn *k)
+void dg_load_conn_send(struct dg_load_client *c, struct dg_load_conn *k)
 {
     struct dg_load_record *r = &c->records[k->record];
     const char *request = c->items->list[r->item].request;
@@ -79,7 +79,7 @@ void dg_load_conn_send(struct dg_load_run *c, struct dg_load_conn *k)
             /* The server may have sent a refusal already: read it before the connection counts as
              * lost. */
             if (k->sent == 0)
-                dg_load_conn_lost(c, k);
+                lose(c, k);
             return;
         }
         k->sent += (size_t)n;
@@ -92,7 +92,7 @@ void dg_load_conn_send(struct dg_load_run *c, struct dg_load_conn *k)
 }
 
 /* A complete reply has arrived. */
-static void dg_load_conn_answered(struct dg_load_run *c, struct dg_load_conn *k)
+static void answered(struct dg_load_client *c, struct dg_load_conn *k)
 {
     struct dg_load_record *r = &c->records[k->record];
     const char *body = k->reply.in.data + k->reply.body_at;
@@ -109,22 +109,22 @@ static void dg_load_conn_answered(struct dg_load_run *c, struct dg_load_conn *k)
     dg_load_record_over(c, k->record, outcome);
     r->done_ns = done; /* without our own time for checking it */
     if (k->reply.close || k->state == DG_LOAD_CONN_SENDING || r->vanish == DG_LOAD_HALF_CLOSE)
-        dg_load_conn_close(c, k, false);
+        close_conn(c, k, false);
     else
-        dg_load_conn_free(c, k);
+        set_free(c, k);
 }
 
 /* Drops what arrives on a half-closed connection; closes it when the server has. */
-static void discard(struct dg_load_run *c, struct dg_load_conn *k)
+static void discard(struct dg_load_client *c, struct dg_load_conn *k)
 {
     ssize_t n;
     while ((n = recv(k->fd, c->bytes, DG_LOAD_READ_BYTES, 0)) > 0)
         continue;
     if (n == 0 || (errno != EAGAIN && errno != EINTR))
-        dg_load_conn_close(c, k, false);
+        close_conn(c, k, false);
 }
 
-void dg_load_conn_read(struct dg_load_run *c, struct dg_load_conn *k)
+void dg_load_conn_read(struct dg_load_client *c, struct dg_load_conn *k)
 {
     bool ended = false;
     ssize_t n;
@@ -136,25 +136,25 @@ void dg_load_conn_read(struct dg_load_run *c, struct dg_load_conn *k)
         dg_buffer_add(&k->reply.in, c->bytes, (size_t)n);
     ended = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
     if (k->state == DG_LOAD_CONN_FREE) { /* closed, or bytes without a request */
-        dg_load_conn_close(c, k, false);
+        close_conn(c, k, false);
         return;
     }
     int got = dg_load_reply_feed(&k->reply, ended);
     k->reply.close |= ended;
     if (got > 0)
-        dg_load_conn_answered(c, k);
+        answered(c, k);
     else if (got < 0)
-        dg_load_conn_lost(c, k);
+        lose(c, k);
 }
 
 /* A half-close counts as vanished, too: the server drops the work and may answer 408. Before the
  * whole request is sent, it is a close. */
-void dg_load_conn_vanish(struct dg_load_run *c, struct dg_load_conn *k)
+void dg_load_conn_vanish(struct dg_load_client *c, struct dg_load_conn *k)
 {
     uint8_t how = c->records[k->record].vanish;
     dg_load_record_over(c, k->record, DG_LOAD_VANISHED);
     if (how != DG_LOAD_HALF_CLOSE || k->state != DG_LOAD_CONN_WAITING) {
-        dg_load_conn_close(c, k, how == DG_LOAD_RESETS);
+        close_conn(c, k, how == DG_LOAD_RESETS);
         return;
     }
     shutdown(k->fd, SHUT_WR);
@@ -162,8 +162,7 @@ void dg_load_conn_vanish(struct dg_load_run *c, struct dg_load_conn *k)
     c->n_busy--;
 }
 
-/* Connect; NULL when that fails at once. */
-struct dg_load_conn *dg_load_conn_open(struct dg_load_run *c)
+struct dg_load_conn *dg_load_conn_open(struct dg_load_client *c)
 {
     struct sockaddr_in to = {.sin_family = AF_INET,
         .sin_port = htons(c->o->port),
@@ -186,7 +185,7 @@ struct dg_load_conn *dg_load_conn_open(struct dg_load_run *c)
     return k;
 }
 
-struct dg_load_conn *dg_load_conn_idle(struct dg_load_run *c)
+struct dg_load_conn *dg_load_conn_idle(struct dg_load_client *c)
 {
     while (c->n_idle > 0) {
         struct dg_load_free_conn f = c->idle[--c->n_idle];

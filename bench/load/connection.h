@@ -1,4 +1,4 @@
-/* One keep-alive connection of the client, and the run that its connections share. Only client.c
+/* The client while it runs, and its keep-alive connections. Only client.c
  * and connection.c include it. One thread. */
 #ifndef DG_LOAD_CONNECTION_H
 #define DG_LOAD_CONNECTION_H
@@ -31,7 +31,7 @@ struct dg_load_free_conn {
     uint32_t conn, generation;
 };
 
-struct dg_load_run {
+struct dg_load_client {
     const struct dg_load_client_options *o;
     struct dg_load_items *items;
     /* [n] */
@@ -58,22 +58,21 @@ struct dg_load_run {
 
 enum { DG_LOAD_READ_BYTES = 65536 };
 
-static inline uint64_t dg_load_now(const struct dg_load_run *c)
+static inline uint64_t dg_load_now(const struct dg_load_client *c)
 {
     return dg_clock_ns() - c->out->start_ns;
 }
 
-void dg_load_record_over(struct dg_load_run *c, size_t i, enum dg_load_outcome outcome);
+void dg_load_record_over(struct dg_load_client *c, size_t i, enum dg_load_outcome outcome);
 
 /* Connect; NULL when that fails at once. */
-struct dg_load_conn *dg_load_conn_open(struct dg_load_run *c);
+struct dg_load_conn *dg_load_conn_open(struct dg_load_client *c);
 /* An open, free connection; NULL: there is none. */
-struct dg_load_conn *dg_load_conn_idle(struct dg_load_run *c);
+struct dg_load_conn *dg_load_conn_idle(struct dg_load_client *c);
 /* Continue sending the request, as far as the socket takes it. */
-void dg_load_conn_send(struct dg_load_run *c, struct dg_load_conn *k);
-void dg_load_conn_read(struct dg_load_run *c, struct dg_load_conn *k);
+void dg_load_conn_send(struct dg_load_client *c, struct dg_load_conn *k);
+void dg_load_conn_read(struct dg_load_client *c, struct dg_load_conn *k);
 /* Disconnect in the way that the record says. */
-void dg_load_conn_vanish(struct dg_load_run *c, struct dg_load_conn *k);
-void dg_load_conn_close(struct dg_load_run *c, struct dg_load_conn *k, bool reset);
+void dg_load_conn_vanish(struct dg_load_client *c, struct dg_load_conn *k);
 
 #endif

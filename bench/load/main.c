@@ -15,7 +15,6 @@
 struct load {
     struct dg_load_options o;
     struct dg_load_items items;
-    struct dg_load_plan plan;
     struct dg_load_record *records; /* [n] */
     size_t n;
     struct dg_json *fields[DG_LOAD_CLASSES];
@@ -50,18 +49,13 @@ static int read_items(struct load *l, struct dg_error *err)
     return dg_load_items_read(o->items, o->path, fields, o->n_fields, &l->items, err);
 }
 
+/* Complete the plan by the items' classes. */
 static int make_plan(struct load *l, struct dg_error *err)
 {
     const struct dg_load_options *o = &l->o;
-    struct dg_load_plan *p = &l->plan;
+    struct dg_load_plan *p = &l->o.plan;
     char name[64], *end;
-    memcpy(p->phases, o->phases, sizeof p->phases);
-    p->n_phases = o->n_phases;
     p->only = -1;
-    p->vanish = o->vanish;
-    p->vanish_seconds = o->vanish_seconds;
-    p->max_records = (size_t)o->requests;
-    p->seed = (uint64_t)o->seed;
     for (size_t c = 0; c < l->items.n_classes; c++)
         p->share[c] = 1;
     for (size_t i = 0; i < o->n_share; i++) {
@@ -86,9 +80,9 @@ static int make_records(struct load *l, struct dg_error *err)
         l->n = l->items.n;
         return dg_load_schedule_each(&l->items, &l->records, err);
     case DG_LOAD_CLOSED:
-        l->n = l->plan.max_records;
-        return dg_load_schedule_closed(&l->plan, &l->items, l->n, &l->records, err);
-    default: return dg_load_schedule_poisson(&l->plan, &l->items, &l->records, &l->n, err);
+        l->n = l->o.plan.max_records;
+        return dg_load_schedule_closed(&l->o.plan, &l->items, l->n, &l->records, err);
+    default: return dg_load_schedule_poisson(&l->o.plan, &l->items, &l->records, &l->n, err);
     }
 }
 
@@ -127,7 +121,7 @@ static int drive(struct load *l, struct dg_error *err)
         .answered = o->verb == DG_LOAD_LEARN ? learn : NULL,
     };
     struct dg_load_run run = {.items = &l->items,
-        .plan = &l->plan,
+        .plan = &l->o.plan,
         .records = l->records,
         .warm_up_seconds = o->warm_up,
         .closed = o->verb != DG_LOAD_OPEN};

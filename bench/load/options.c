@@ -63,12 +63,12 @@ static int take_phase(const char *name, const char *text, void *out, struct dg_e
     struct dg_load_options *o = out;
     double v[2] = {0, 0};
     int rc = pair(name, text, ':', max, v, err);
-    if (rc == DG_OK && (o->n_phases == DG_LOAD_PHASES || v[0] <= 0))
+    if (rc == DG_OK && (o->plan.n_phases == DG_LOAD_PHASES || v[0] <= 0))
         rc = dg_error_set(err, DG_EINVAL,
             "%s is \"%s\", must have a rate above 0, %d of them at most", name, text,
             DG_LOAD_PHASES);
     if (rc == DG_OK)
-        o->phases[o->n_phases++] = (struct dg_load_phase){v[0], v[1]};
+        o->plan.phases[o->plan.n_phases++] = (struct dg_load_phase){v[0], v[1]};
     return rc;
 }
 
@@ -78,8 +78,8 @@ static int take_vanish(const char *name, const char *text, void *out, struct dg_
     struct dg_load_options *o = out;
     double v[2] = {0, 0};
     int rc = pair(name, text, ':', max, v, err);
-    o->vanish = v[0];
-    o->vanish_seconds = v[1];
+    o->plan.vanish = v[0];
+    o->plan.vanish_seconds = v[1];
     return rc;
 }
 
@@ -116,7 +116,7 @@ static const struct dg_field both[] = {
         .help = "put these fields into each body of the class; \"\" for every class"},
     {"connections", WHOLE(connections, 1, 20000), .fallback = "1024",
         .help = "maximum connections"},
-    {"seed", WHOLE(seed, 0, 9e15), .fallback = "1", .help = "seed of the arrivals"},
+    {"seed", WHOLE(plan.seed, 0, 9e15), .fallback = "1", .help = "seed of the arrivals"},
     {"grace", REAL(grace, 0, 600), .fallback = "60", .argument = "SECONDS",
         .help = "wait this long for the last answers"},
     {"trace", TEXT(trace), .help = "write one line for each request"},
@@ -142,7 +142,7 @@ static const struct dg_field of_closed[] = {
         .help = "duration; 0: until --requests are done"},
     {"warm_up", REAL(warm_up, 0, 3600), .fallback = "0", .argument = "SECONDS",
         .help = "warm-up time, not counted in throughput and latencies"},
-    {"requests", WHOLE(requests, 1, 10e6), .fallback = "1000000",
+    {"requests", WHOLE(plan.max_records, 1, 10e6), .fallback = "1000000",
         .help = "maximum number of requests"},
 };
 
@@ -152,9 +152,9 @@ static int check(const struct dg_load_options *o, struct dg_error *err)
         return dg_error_set(err, DG_EINVAL, "--port is missing");
     if (o->verb == DG_LOAD_LEARN && !o->out)
         return dg_error_set(err, DG_EINVAL, "learn needs --out");
-    if (o->verb == DG_LOAD_OPEN && o->n_phases == 0)
+    if (o->verb == DG_LOAD_OPEN && o->plan.n_phases == 0)
         return dg_error_set(err, DG_EINVAL, "run needs --phase");
-    if (o->verb == DG_LOAD_CLOSED && o->vanish > 0)
+    if (o->verb == DG_LOAD_CLOSED && o->plan.vanish > 0)
         return dg_error_set(err, DG_EINVAL, "--vanish belongs to run");
     /* Processes 0 and 1 are never ours. */
     if (o->term_after > 0 && o->term_pid < 2)

@@ -16,12 +16,11 @@ struct dg_load_options {
     enum dg_load_verb verb;
     const char *items, *out, *trace, *path, *only;
     int64_t port;
-    struct dg_load_phase phases[DG_LOAD_PHASES];
-    size_t n_phases;
+    struct dg_load_plan plan; /* shares and `only` need the items' classes: main.c sets them */
     struct dg_load_named share[DG_LOAD_CLASSES], fields[DG_LOAD_CLASSES];
     size_t n_share, n_fields;
-    int64_t requests, connections, concurrency, idle, slow, seed, term_pid;
-    double seconds, warm_up, grace, vanish, vanish_seconds, slow_interval, term_after;
+    int64_t connections, concurrency, idle, slow, term_pid;
+    double seconds, warm_up, grace, slow_interval, term_after;
 };
 
 /* Returns -1 to continue, otherwise the exit status: 0 after --help, 2 after wrong usage, which was
