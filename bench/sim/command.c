@@ -32,28 +32,29 @@ static int take_share(const char *name, const char *text, void *out, struct dg_e
 
 #define AT(member) DG_FIELD_AT(struct dg_sim_command, member)
 #define TEXT(member) DG_FIELD_STRING, AT(member)
-#define NUMBER(member, min, max) DG_FIELD_REAL, AT(member), min, max
+#define WHOLE(member, min, max) DG_FIELD_INT, AT(member), min, max
+#define REAL(member, min, max) DG_FIELD_REAL, AT(member), min, max
 
 static const struct dg_field both[] = {
     {"items", TEXT(items), .argument = "FILE",
         .help = "items file of dragoman-load; sets the number of steps per request"},
     {"out", TEXT(out), .argument = "FILE", .help = "output file"},
-    {"workers", NUMBER(workers, 1, 4096), .fallback = "1",
+    {"workers", WHOLE(workers, 1, 4096), .fallback = "1",
         .help = "run: number of workers; measure: also measure the slow-down with up to N "
                 "workers"},
-    {"rows", NUMBER(rows, 1, 1e6), .fallback = "128", .help = "maximum in one worker"},
-    {"step_rows", NUMBER(step_rows, 0, 1e6), .fallback = "0",
+    {"rows", WHOLE(rows, 1, 1e6), .fallback = "128", .help = "maximum in one worker"},
+    {"step_rows", WHOLE(step_rows, 0, 1e6), .fallback = "0",
         .help = "maximum in one step, as the server's --step-rows; 0: all"},
-    {"sentences", NUMBER(sentences, 1, 1e6), .fallback = "64", .help = "maximum in one worker"},
+    {"sentences", WHOLE(sentences, 1, 1e6), .fallback = "64", .help = "maximum in one worker"},
     {"json", DG_FIELD_BOOL, AT(json), .help = "print JSON instead of a table"},
 };
 
 static const struct dg_field of_measure[] = {
     {"model", TEXT(model), .argument = "BUNDLE", .help = "bundle to measure"},
-    {"beam_size", NUMBER(beam, 1, 32), .old = "beam", .help = "beam size (default: the bundle's)"},
-    {"threads", NUMBER(threads, 1, 256), .fallback = "1",
+    {"beam_size", WHOLE(beam, 1, 32), .old = "beam", .help = "beam size (default: the bundle's)"},
+    {"threads", WHOLE(threads, 1, 256), .fallback = "1",
         .help = "threads per step, shared by the workers"},
-    {"repeats", NUMBER(repeats, 1, 100), .fallback = "5", .help = "repetitions per timing"},
+    {"repeats", WHOLE(repeats, 1, 100), .fallback = "5", .help = "repetitions per timing"},
 };
 
 static const struct dg_field of_run[] = {
@@ -61,15 +62,15 @@ static const struct dg_field of_run[] = {
     {"trace", TEXT(trace), .argument = "FILE",
         .help = "trace file of dragoman-load with arrivals; its latencies are printed for "
                 "comparison"},
-    {"phase", NUMBER(phase, 0, 255), .help = "use only this phase of the trace"},
-    {"speed", NUMBER(speed, 1e-6, 1e6), .fallback = "1", .argument = "X",
+    {"phase", WHOLE(phase, 0, 255), .help = "use only this phase of the trace"},
+    {"speed", REAL(speed, 1e-6, 1e6), .fallback = "1", .argument = "X",
         .help = "factor for the trace's arrival rate"},
-    {"rate", NUMBER(rate, 1e-6, 1e9), .argument = "R",
+    {"rate", REAL(rate, 1e-6, 1e9), .argument = "R",
         .help = "Poisson arrivals, requests per second"},
-    {"load", NUMBER(load, 1e-6, 1000), .argument = "SHARE",
+    {"load", REAL(load, 1e-6, 1000), .argument = "SHARE",
         .help = "Poisson arrivals, as a share of the capacity of continuous batching"},
-    {"requests", NUMBER(requests, 1, 10e6), .fallback = "20000", .help = "number of requests"},
-    {"capacity", NUMBER(capacity, 1e-6, 1e9), .argument = "X",
+    {"requests", WHOLE(requests, 1, 10e6), .fallback = "20000", .help = "number of requests"},
+    {"capacity", REAL(capacity, 1e-6, 1e9), .argument = "X",
         .help = "answers per second with 64 concurrent requests; scales the cost of batching"},
     {"share", DG_FIELD_CUSTOM, .take = take_share, .argument = "CLASS=W",
         .help = "weight of a class in the mix; may be repeated"},
@@ -78,18 +79,18 @@ static const struct dg_field of_run[] = {
         .help = "send the requests of this class with bulk priority"},
     {"batching", DG_FIELD_CUSTOM, .take = take_batching, .argument = "NAME",
         .help = "continuous (default), fifo, static-early, static-drop or static-pad; all"},
-    {"queue_seconds", NUMBER(queue_seconds, 0, 1e9), .fallback = "2", .argument = "X",
+    {"queue_seconds", REAL(queue_seconds, 0, 1e9), .fallback = "2", .argument = "X",
         .help = "maximum backlog in seconds; 0: no limit"},
-    {"queue_tokens", NUMBER(queue_tokens, 0, 1e12),
+    {"queue_tokens", WHOLE(queue_tokens, 0, 1e12),
         .help = "maximum backlog in source tokens instead"},
-    {"encode_tokens", NUMBER(encode_tokens, 0, 4e9),
+    {"encode_tokens", WHOLE(encode_tokens, 0, 4e9),
         .help = "maximum tokens encoded in a step with running sentences (default: the "
                 "server's; 0: no limit)"},
-    {"outside_us", NUMBER(outside_us, 0, 1e9), .argument = "X",
+    {"outside_us", REAL(outside_us, 0, 1e9), .argument = "X",
         .help = "time of a step outside the engine (default: the cost file's)"},
-    {"request_us", NUMBER(request_us, 0, 1e9), .argument = "X",
+    {"request_us", REAL(request_us, 0, 1e9), .argument = "X",
         .help = "time of a request outside the engine (default: the cost file's)"},
-    {"seed", NUMBER(seed, 0, 9e15), .fallback = "1", .help = "seed of the arrivals"},
+    {"seed", WHOLE(seed, 0, 9e15), .fallback = "1", .help = "seed of the arrivals"},
 };
 
 int dg_sim_command_read(int argc, char *argv[], struct dg_sim_command *o)

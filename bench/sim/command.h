@@ -12,9 +12,10 @@ struct dg_sim_command {
     const char *share[DG_SIM_CLASSES];
     size_t n_share;
     enum dg_sim_batching batching;
-    double beam, threads, repeats, phase, speed, rate, load, capacity, requests, workers,
-        queue_tokens, queue_seconds, encode_tokens, outside_us, request_us, seed, rows, step_rows,
-        sentences;
+    uint32_t beam, threads, repeats, workers, rows, step_rows, sentences;
+    uint64_t requests, queue_tokens, seed;
+    int64_t phase, encode_tokens; /* -1: not given */
+    double speed, rate, load, capacity, queue_seconds, outside_us, request_us;
 };
 
 /* Returns -1 to continue, otherwise the exit status: 0 after --help, 2 after wrong usage, which was

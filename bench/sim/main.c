@@ -27,12 +27,12 @@ static int do_measure(const struct dg_sim_command *o, struct dg_error *err)
 {
     struct dg_sim_measure_options m = {.model = o->model,
         .items = o->items,
-        .beam = (uint32_t)o->beam,
-        .threads = (uint32_t)o->threads,
-        .workers = (uint32_t)o->workers,
-        .repeats = (uint32_t)o->repeats,
-        .max_rows = (uint32_t)o->rows,
-        .max_sentences = (uint32_t)o->sentences,
+        .beam = o->beam,
+        .threads = o->threads,
+        .workers = o->workers,
+        .repeats = o->repeats,
+        .max_rows = o->rows,
+        .max_sentences = o->sentences,
         .max_target = 1024};
     struct dg_json *v = NULL;
     int rc = dg_sim_measure(&m, &v, err);

@@ -1,6 +1,6 @@
 #include "bench/sim/measure.h"
 
-#include "base/file.h"
+#include "bench/load/items.h"
 #include "bench/sim/arrivals.h"
 #include "bench/sim/company.h"
 #include "bench/sim/crowd.h"
@@ -23,10 +23,8 @@ struct measure {
     struct dg_translator *translator;
     struct dg_engine *engine;
     struct dg_sim_probe probe;
-    /* items */
-    struct dg_json **lines; /* [n_items] */
-    struct dg_job **jobs;   /* [n_items] */
-    size_t n_items;
+    struct dg_load_items items;
+    struct dg_job **jobs;  /* [items.n] */
     struct entry *entries; /* [n_entries] in order of items */
     size_t n_entries;
     size_t answered;
@@ -53,44 +51,29 @@ static int plan_item(
 
 static int read_items(struct measure *m, struct dg_error *err)
 {
-    struct dg_buffer b;
-    size_t lines = 1;
-    dg_buffer_init(&b);
-    int rc = dg_file_read(m->o->items, &b, err);
-    for (size_t i = 0; i < b.len; i++)
-        lines += b.data[i] == '\n';
-    m->lines = calloc(lines, sizeof *m->lines);
-    m->jobs = calloc(lines, sizeof *m->jobs);
-    if (rc == DG_OK && (!m->lines || !m->jobs))
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu items", lines);
-    for (const char *p = b.data; rc == DG_OK && p && *p;) {
-        size_t len = strcspn(p, "\n");
-        size_t i = m->n_items;
-        if (!(m->lines[i] = dg_json_parse(p, len, err)))
-            rc = DG_EFORMAT;
-        m->n_items++;
-        if (rc == DG_OK)
-            rc = plan_item(m, m->lines[i], &m->jobs[i], err);
-        if (rc == DG_OK)
-            m->n_entries += dg_job_sentences(m->jobs[i]);
-        if (rc != DG_OK)
-            dg_error_prefix(err, "%s: item %zu", m->o->items, i + 1);
-        p += len + (p[len] == '\n');
+    int rc = dg_load_items_read(m->o->items, "", NULL, 0, &m->items, err);
+    if (rc != DG_OK)
+        return rc;
+    if (!(m->jobs = calloc(m->items.n, sizeof *m->jobs)))
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu items", m->items.n);
+    for (size_t i = 0; i < m->items.n; i++) {
+        if (plan_item(m, m->items.list[i].line, &m->jobs[i], err) != DG_OK)
+            return dg_error_prefix(err, "%s: item %zu", m->o->items, i + 1);
+        m->n_entries += dg_job_sentences(m->jobs[i]);
     }
-    dg_buffer_deinit(&b);
-    if (rc == DG_OK && !(m->entries = calloc(m->n_entries + 1, sizeof *m->entries)))
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu sentences", m->n_entries);
-    return rc;
+    m->entries = calloc(m->n_entries + 1, sizeof *m->entries);
+    return m->entries ? DG_OK
+                      : dg_error_set(err, DG_ENOMEM, "no memory for %zu sentences", m->n_entries);
 }
 
 /* Replace the jobs by new ones without answers. */
 static int renew_entries(struct measure *m, struct dg_error *err)
 {
     struct entry *e = m->entries;
-    for (size_t i = 0; i < m->n_items; i++) {
+    for (size_t i = 0; i < m->items.n; i++) {
         dg_job_free(m->jobs[i]);
         m->jobs[i] = NULL;
-        int rc = plan_item(m, m->lines[i], &m->jobs[i], err);
+        int rc = plan_item(m, m->items.list[i].line, &m->jobs[i], err);
         if (rc != DG_OK)
             return rc;
         for (size_t k = 0; k < dg_job_sentences(m->jobs[i]); k++, e++) {
@@ -169,7 +152,7 @@ static int plan_copies(struct measure *m, struct dg_job **jobs, size_t n, struct
 {
     int rc = DG_OK;
     for (size_t i = 0; i < n && rc == DG_OK; i++)
-        rc = plan_item(m, m->lines[i % m->n_items], &jobs[i], err);
+        rc = plan_item(m, m->items.list[i % m->items.n].line, &jobs[i], err);
     return rc;
 }
 
@@ -189,7 +172,7 @@ static uint32_t share_of(const struct measure *m, uint32_t workers)
 /* Run all workers in parallel: the engine's throughput without a server. */
 static int run_crowd(struct measure *m, double *per_s, struct dg_error *err)
 {
-    const size_t n = m->n_items * m->o->repeats;
+    const size_t n = m->items.n * m->o->repeats;
     const uint32_t workers = m->o->workers;
     struct dg_sim_crowd o = {
         .workers = workers, .threads = share_of(m, workers), .limits = limits_of(m)};
@@ -224,10 +207,9 @@ static struct dg_json *items_json(const struct measure *m)
 {
     struct dg_json *list = dg_json_new_array();
     size_t k = 0;
-    for (size_t i = 0; i < m->n_items; i++) {
+    for (size_t i = 0; i < m->items.n; i++) {
         struct dg_json *o = dg_json_new_object(), *sentences = dg_json_new_array();
-        const char *class = dg_json_string(dg_json_get(m->lines[i], "class"), NULL);
-        dg_json_set_string(o, "class", class ? class : "all");
+        dg_json_set_string(o, "class", m->items.classes[m->items.list[i].class]);
         for (; k < m->n_entries && m->entries[k].item == i; k++) {
             const struct entry *e = &m->entries[k];
             const uint32_t figures[] = {
@@ -379,12 +361,10 @@ int dg_sim_measure(
             *out = NULL;
         }
     }
-    for (size_t i = 0; i < m->n_items; i++) {
-        dg_json_free(m->lines[i]);
+    for (size_t i = 0; m->jobs && i < m->items.n; i++)
         dg_job_free(m->jobs[i]);
-    }
-    free(m->lines);
     free(m->jobs);
+    dg_load_items_free(&m->items);
     free(m->entries);
     dg_engine_close(m->engine);
     dg_translator_close(m->translator);

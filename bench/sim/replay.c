@@ -26,12 +26,12 @@ static struct dg_sim_options options_of(const struct setting *s, enum dg_sim_bat
         policy.encode_tokens = (uint32_t)o->encode_tokens;
     return (struct dg_sim_options){.batching = batching,
         .policy = policy,
-        .workers = (uint32_t)o->workers,
-        .max_rows = (uint32_t)o->rows,
-        .step_rows = (uint32_t)o->step_rows,
-        .max_sentences = (uint32_t)o->sentences,
+        .workers = o->workers,
+        .max_rows = o->rows,
+        .step_rows = o->step_rows,
+        .max_sentences = o->sentences,
         .blocks = s->blocks,
-        .queue_tokens = (uint64_t)o->queue_tokens,
+        .queue_tokens = o->queue_tokens,
         .queue_seconds = o->queue_seconds};
 }
 
@@ -46,7 +46,7 @@ static int read_setting(struct setting *s, struct dg_error *err)
     if (rc == DG_OK && dg_json_get(v, "items"))
         rc = dg_sim_items_read(dg_json_get(v, "items"), &s->items, err);
     else if (rc == DG_OK)
-        rc = dg_sim_items_invent(o->beam > 0 ? (uint32_t)o->beam
+        rc = dg_sim_items_invent(o->beam > 0 ? o->beam
                                  : beam > 0  ? (uint32_t)beam
                                              : 4,
             &s->items, err);
@@ -229,9 +229,7 @@ static int run_one(
         rc = dg_sim_arrivals_trace(&s->items, o->trace, o->speed, (int)o->phase, &a, err);
     else
         rc = dg_sim_arrivals_poisson(&s->items,
-            &(struct dg_sim_poisson){
-                s->rate, (size_t)o->requests, s->share, s->only, (uint64_t)o->seed},
-            &a, err);
+            &(struct dg_sim_poisson){s->rate, o->requests, s->share, s->only, o->seed}, &a, err);
     for (size_t i = 0; rc == DG_OK && i < a.n; i++)
         a.list[i].bulk = (int)a.list[i].class == s->bulk;
     if (rc == DG_OK)

@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+EN_DE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/en-de")
 BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin")
 
 
@@ -36,6 +37,7 @@ LOAD = ["run", "--port", "1", "--items", "x"]
     ("dragoman-sim", ["run", "--cost", "x", "--rate", "1", "--load", "1"], "one of --trace, --rate and --load"),
     ("dragoman-sim", ["run", "--batching", "none"], '--batching is "none", must be continuous'),
     ("dragoman-sim", ["run", "--share", "x"], '--share is "x", must be CLASS=W'),
+    ("dragoman-sim", ["run", "--cost", "x", "--rate", "1", "--rows", "2.5"], '--rows is "2.5"'),
     ("step-bench", ["--type", "int7"], '--type is "int7"'), ("step-bench", ["--reps", "65"], "--reps is"), ("step-bench", ["x"], 'unexpected "x"'),
     ("train-bench", ["--model", "huge"], '--model is "huge"'), ("train-bench", ["--pairs", "0"], "--pairs is"),
     ("ops-bench", ["--isa", "z80"], '--isa is "z80", which this machine cannot run'), ("ops-bench", ["--shapes", "huge"], '--shapes is "huge"'),
@@ -50,6 +52,21 @@ def test_the_simulator_replays_a_made_up_device():
     one, two = (run("dragoman-sim", *run_it, "--load", load).stdout for load in ("0.2", "0.8"))
     assert one.startswith("continuous") and "short" in one and one != two
     assert run("dragoman-sim", *run_it, "--load", "0.2").stdout == one
+
+
+def test_the_simulator_measures_the_items_of_the_load_generator(tmp_path):
+    """An empty line is no item, as for dragoman-load; the run of what was measured counts its sentences by class."""
+    items, cost = tmp_path / "items.jsonl", tmp_path / "cost.json"
+    texts = [("short", "Two dogs play."), ("long", "A man rides a bicycle. A woman looks at him.")]
+    items.write_text("\n\n".join(json.dumps({"class": kind, "body": {"text": text, "source": "en", "target": "de"}}) for kind, text in texts) + "\n")
+    done = run("dragoman-sim", "measure", "--model", EN_DE, "--items", str(items), "--rows", "4", "--sentences", "1", "--repeats", "1",
+               "--out", str(cost))
+    assert done.returncode == 0, done.stderr
+    measured = json.loads(cost.read_text())
+    assert [(x["class"], len(x["sentences"])) for x in measured["items"]] == [("short", 1), ("long", 2)]
+    assert measured["engine"]["seconds"] > 0
+    done = run("dragoman-sim", "run", "--cost", str(cost), "--load", "0.5", "--requests", "100", "--json")
+    assert done.returncode == 0 and {"short", "long"} == set(json.loads(done.stdout)[0]["classes"])
 
 
 def test_a_step_of_a_student(tmp_path):
