@@ -20,27 +20,17 @@ import random_texts  # noqa: E402
 # Options of the architecture, other than sizes, that a reader of Marian models needs.
 MARIAN = {
     "type": "transformer", "transformer-ffn-activation": "relu", "transformer-decoder-autoreg": "self-attention",
-    "transformer-preprocess": "", "transformer-postprocess": "dan", "transformer-postprocess-emb": "d",
-    "transformer-postprocess-top": "", "transformer-ffn-depth": 2, "transformer-decoder-ffn-depth": 0,
-    "transformer-decoder-dim-ffn": 0, "transformer-train-position-embeddings": False, "transformer-no-bias": False,
-    "transformer-no-affine": False, "transformer-no-projection": False, "transformer-pool": False,
-    "transformer-depth-scaling": False, "transformer-rnn-projection": False, "transformer-tied-layers": [],
+    "transformer-preprocess": '""', "transformer-postprocess": "dan", "transformer-postprocess-emb": "d",
+    "transformer-postprocess-top": '""', "transformer-ffn-depth": 2, "transformer-decoder-ffn-depth": 0,
+    "transformer-decoder-dim-ffn": 0, "transformer-train-position-embeddings": "false", "transformer-no-bias": "false",
+    "transformer-no-affine": "false", "transformer-no-projection": "false", "transformer-pool": "false",
+    "transformer-depth-scaling": "false", "transformer-rnn-projection": "false", "transformer-tied-layers": [],
     "transformer-guided-alignment-layer": "last", "transformer-aan-depth": 2, "transformer-aan-activation": "swish",
-    "transformer-aan-nogate": False, "tied-embeddings-all": True, "tied-embeddings": False,
-    "tied-embeddings-src": False, "layer-normalization": False, "skip": False, "output-omit-bias": False,
-    "input-types": [], "lemma-dim-emb": 0, "ulr": False, "ulr-dim-emb": 0, "ulr-trainable-transformation": False,
+    "transformer-aan-nogate": "false", "tied-embeddings-all": "true", "tied-embeddings": "false",
+    "tied-embeddings-src": "false", "layer-normalization": "false", "skip": "false", "output-omit-bias": "false",
+    "input-types": [], "lemma-dim-emb": 0, "ulr": "false", "ulr-dim-emb": 0, "ulr-trainable-transformation": "false",
     "version": "v1.12.0 random",
 }
-
-
-def yaml_lines(settings):
-    words = {True: "true", False: "false"}
-    for key, value in settings.items():
-        if isinstance(value, bool):
-            value = words[value]
-        elif value == "":
-            value = '""'
-        yield f"{key}: {value}\n"
 
 
 class Writer:
@@ -83,7 +73,7 @@ def make_weights(a):
     w.normal("decoder_ff_logit_out_b", (1, a.vocab), 0.1)
     config = {"dim-emb": a.d_model, "dim-vocabs": [a.vocab, a.vocab], "enc-depth": a.layers, "dec-depth": a.layers,
               "transformer-heads": a.heads, "transformer-dim-ffn": a.d_ff, "transformer-dim-aan": a.d_ff, **MARIAN}
-    w.arrays["special:model.yml"] = np.frombuffer("".join(yaml_lines(config)).encode() + b"\0", dtype=np.int8)
+    w.arrays["special:model.yml"] = np.frombuffer("".join(f"{k}: {v}\n" for k, v in config.items()).encode() + b"\0", dtype=np.int8)
     return w.arrays
 
 
