@@ -18,11 +18,11 @@ class Failure(Exception):
 
 
 class Server:
-    """with Server(programs, models, ["--batch-rows", "64"]) as s: ... s.port"""
+    """with Server(programs, models, ["--batch-rows", "64"]) as s: ... s.port. under: the words of a program that runs it."""
 
-    def __init__(self, programs, models, options=(), start_seconds=120):
+    def __init__(self, programs, models, options=(), start_seconds=120, under=()):
         self.log = tempfile.TemporaryFile()
-        command = [os.path.join(programs, "dragoman-server"), "--models", models, "--port", "0", *options]
+        command = [*under, os.path.join(programs, "dragoman-server"), "--models", models, "--port", "0", *options]
         self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log)
         self.pid = self.process.pid
         end = time.monotonic() + start_seconds
