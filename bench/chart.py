@@ -51,11 +51,11 @@ def at(x, y, parts):
 
 # ---- bars
 
-def bars(x, y, width, title, unit, rows, peer="CTranslate2"):
-    """Pairs of bars; rows are (label, ours, theirs). Our bar shows the ratio of speeds. Returns parts and height."""
+def bars(x, y, width, title, unit, rows):
+    """Pairs of bars; rows are (label, ours, CTranslate2's). Our bar shows the ratio of speeds. Returns parts and height."""
     parts, most, here = [text(x, y, title, 14, bold=True)], max(max(a, b) for _, a, b in rows), y + 16
     for label, a, b in rows:
-        for name, value, paint in (("Dragoman", a, OURS), (peer, b, PEER)):
+        for name, value, paint in (("Dragoman", a, OURS), ("CTranslate2", b, PEER)):
             length = max((width - 440) * value / most, 2)
             parts.append(f'<rect x="{x + 300}" y="{here}" width="{length:.1f}" height="16" rx="2" class="{colour(paint)} mark"/>')
             parts.append(text(x + 292, here + 12.5, name, 11, "end"))
@@ -127,10 +127,10 @@ class Axis:
 
 
 class Curve:
-    """paint: an index into COLOURS; dash: an index into DASHES, 0 is solid; dots: draw a dot at each point; line: join the points."""
+    """paint: an index into COLOURS; dash: an index into DASHES, 0 is solid; dots: draw a dot at each point."""
 
-    def __init__(self, label, points, paint, dash=0, dots=False, line=True):
-        self.label, self.points, self.paint, self.dash, self.dots, self.line = label, sorted(points), paint, dash, dots, line
+    def __init__(self, label, points, paint, dash=0, dots=False):
+        self.label, self.points, self.paint, self.dash, self.dots = label, sorted(points), paint, dash, dots
 
 
 def panel(title, x, y, curves, width=390, height=270, marks=()):
@@ -177,10 +177,8 @@ def panel(title, x, y, curves, width=390, height=270, marks=()):
 
 def shape(curve, places):
     dash = f' stroke-dasharray="{DASHES[curve.dash]}"' if curve.dash else ""
-    parts = []
-    if curve.line:
-        joined = " ".join("%.1f,%.1f" % p for p in places)
-        parts.append(f'<polyline points="{joined}" class="{colour(curve.paint)} line"{dash}/>')
+    joined = " ".join("%.1f,%.1f" % p for p in places)
+    parts = [f'<polyline points="{joined}" class="{colour(curve.paint)} line"{dash}/>']
     if curve.dots:
         parts += ['<circle cx="%.1f" cy="%.1f" r="2.8" class="%s mark"/>' % (*p, colour(curve.paint)) for p in places]
     return parts

@@ -33,7 +33,6 @@ def main():
     p.add_argument("--layer", type=int, default=5)
     p.add_argument("--heads", default="1,2")
     p.add_argument("--further", default="3,4")
-    p.add_argument("--revision", help="not used: the bundle's version is in its pictures' page")
     a = p.parse_args()
     said = subprocess.run([f"{BIN}/dragoman", "inspect", a.model], capture_output=True, text=True, check=True).stdout
     layers = int(re.search(r"encoder (\d+)", said).group(1))

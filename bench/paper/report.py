@@ -215,7 +215,6 @@ def main():
     p.add_argument("--check", action="store_true")
     p.add_argument("--results", default="bench/results/paper")
     p.add_argument("--page", default="docs/paper.md")
-    p.add_argument("--revision", help="not used: every part is given it")
     a = p.parse_args()
     with open(a.page, encoding="utf-8") as f:
         was = f.read()

@@ -24,6 +24,7 @@ import sentences  # noqa: E402
 from server import Failure, Load, Server, learn, say  # noqa: E402
 
 PATIENT = ("--max-queue-seconds", "60")  # no request is refused: clients that retry at once would distort the figures
+STATIC = ("--batching", "static")
 ALL = ("mixed", "static", "saturated", "paragraphs", "overload", "sustained", "nice", "hostile", "term", "overhead", "engine", "simulator")
 
 
@@ -71,13 +72,11 @@ class Bench:
             sentences.write_items(candidates, pair, int(1.2 * n_short), int(1.2 * n_long), ratio)
             learn(self.a.programs, server, candidates, self.items)
             self.compute_threads, self.workers = server.compute_threads, server.workers
-            self.interactive = scenarios.interactive_field(server)
             self.step_rows = scenarios.step_rows(server)
         left = sentences.keep(self.items)
         say(f"items: {left}")
         if min(left.values()) < 5:
             raise Failure(f"too few items of the lengths wanted are left: {left}")
-        self.static = scenarios.static_option(self.a.programs)
 
     def rate_seconds(self, share, times=1):
         """(requests a second, seconds until there were `times` as many short requests as wanted)"""
@@ -103,8 +102,8 @@ class Bench:
             with self.server() as server:
                 for share in (0.5, 0.7):
                     self.mixed_at(one, server, share, seed)
-            if self.static and "static" in self.a.only:
-                with self.server(*self.static) as server:
+            if "static" in self.a.only:
+                with self.server(*STATIC) as server:
                     for share in (0.5, 0.7):
                         rate, seconds = self.rate_seconds(share)
                         one[f"{share:.0%} static"] = scenarios.steady(self.load, server, rate, seconds, seed)
@@ -119,15 +118,12 @@ class Bench:
         key = f"{share:.0%}"
         one[f"{key} without long"] = scenarios.steady(self.load, server, rate, seconds, seed, "--only", "short")
         one[key] = scenarios.steady(self.load, server, rate, seconds, seed)
-        if self.interactive:
-            fields = [f"short={json.dumps({self.interactive: 'interactive'})}",
-                      f"long={json.dumps({self.interactive: 'bulk'})}"]
-            one[f"{key} interactive"] = scenarios.steady(
-                self.load, server, rate, seconds, seed, "--fields", fields[0], "--fields", fields[1])
+        one[f"{key} interactive"] = scenarios.steady(self.load, server, rate, seconds, seed, "--fields", 'short={"priority":"interactive"}',
+                                                     "--fields", 'long={"priority":"bulk"}')
 
     def compare_capacities(self, one, seed):
         """Measure both in turns, each turn in the opposite order, because a machine is never equally fast twice."""
-        names = {"capacity continuous": [], "capacity static": [*self.static]}
+        names = {"capacity continuous": [], "capacity static": STATIC}
         runs = {name: [] for name in names}
         for turn in range(1 if self.a.quick else 3):
             for name in sorted(names, reverse=turn % 2 == 1):

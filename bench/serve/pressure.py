@@ -105,9 +105,9 @@ def nice(bench):
         bench.clean(f"--worker-nice {value}", *(r["report"] for r in list_))
 
 
-def write_paragraphs(path, pair, n, seed=7):
+def write_paragraphs(path, pair, n):
     """Write n items: texts of 100 to 200 words, in sentences of 8 to 20 words."""
-    rng = random.Random(seed)
+    rng = random.Random(7)
     with open(path, "w", encoding="utf-8") as f:
         for _ in range(n):
             words, text = rng.randint(100, 190), []

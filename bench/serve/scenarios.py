@@ -1,7 +1,6 @@
 """The scenarios: each loads a server and returns its figures. 80 % of the requests are short, 20 % long; every answer is
 compared with the one that the sentence got alone."""
 import re
-import subprocess
 import time
 
 from server import Server, run_json
@@ -39,11 +38,11 @@ def p(report, kind, figure="latency_ms", rank="p99", phase=0):
     return report["phases"][phase]["classes"][kind].get(figure, {}).get(rank)
 
 
-def capacity(load, server, seconds, seed, concurrency=64):
-    """The server's maximum with `concurrency` requests at a time. The warm-up is as long as long requests let short ones overtake
+def capacity(load, server, seconds, seed):
+    """The server's maximum with 64 requests at a time. The warm-up is as long as long requests let short ones overtake
     them: without it, only short ones would count."""
     warm_up = min(6, seconds)
-    report = load(server, "closed", "--concurrency", concurrency, "--seconds", seconds + warm_up, "--warm-up", warm_up,
+    report = load(server, "closed", "--concurrency", 64, "--seconds", seconds + warm_up, "--warm-up", warm_up,
                   "--seed", seed, *SHARES)
     return brief(report)
 
@@ -111,20 +110,6 @@ def overhead(programs, load, models, seconds):
 
 def simulated(programs, cost, *options):
     return run_json([f"{programs}/dragoman-sim", "run", "--json", "--cost", cost, *SHARES, *options])
-
-
-def static_option(programs):
-    """The option for static batching, None if the server has none."""
-    text = subprocess.run([f"{programs}/dragoman-server", "--help"], capture_output=True, text=True).stdout
-    found = re.search(r"^\s+--(batch\S*)\s[^\n]*\bstatic\b", text, re.M)
-    return [f"--{found.group(1)}", "static"] if found else None
-
-
-def interactive_field(server):
-    """The request field that takes "interactive" or "bulk", None if there is none."""
-    text = server.get("/openapi.yaml")
-    known = re.search(r"\benum: \[[^\]]*\binteractive\b", text) and re.search(r"^\s+priority:", text, re.M)
-    return "priority" if known else None
 
 
 def step_rows(server):

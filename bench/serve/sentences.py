@@ -47,15 +47,15 @@ def distinct(rng, n, least, most):
     return list(seen)
 
 
-def write_items(path, pair, n_short, n_long, words_a_token=0.75, fields=None, seed=1):
+def write_items(path, pair, n_short, n_long, words_a_token=0.75):
     """Write candidates. Some will not have the length of their class in tokens; keep() drops those."""
-    rng = random.Random(seed)
+    rng = random.Random(1)
     items = [("short", s) for s in distinct(rng, n_short, 4, int(26 * words_a_token))]
     items += [("long", s) for s in distinct(rng, n_long, int(105 * words_a_token), int(180 * words_a_token))]
     rng.shuffle(items)
     with open(path, "w", encoding="utf-8") as f:
         for kind, text in items:
-            body = {"text": text, "source": pair[0], "target": pair[1], **(fields or {})}
+            body = {"text": text, "source": pair[0], "target": pair[1]}
             f.write(json.dumps({"class": kind, "body": body}, ensure_ascii=False) + "\n")
 
 
