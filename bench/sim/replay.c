@@ -13,9 +13,8 @@ struct setting {
     struct dg_sim_items items;
     uint32_t blocks;
     double share[DG_SIM_CLASSES];
-    int only, bulk;  /* classes, or -1 */
-    double rate;     /* of --rate or --load */
-    double capacity; /* requests per second; 0: not needed */
+    int only, bulk; /* classes, or -1 */
+    double rate;    /* of --rate or --load */
 };
 
 static struct dg_sim_options options_of(const struct setting *s, enum dg_sim_batching batching)
@@ -258,8 +257,8 @@ int dg_sim_replay(const struct dg_sim_command *o, struct dg_json *list, struct d
     if (rc == DG_OK && o->capacity > 0)
         rc = scale_to_capacity(&s, err);
     if (rc == DG_OK && o->load > 0 &&
-        (rc = capacity_of(&s, DG_SIM_CONTINUOUS, &s.capacity, err)) == DG_OK)
-        s.rate = s.capacity * o->load;
+        (rc = capacity_of(&s, DG_SIM_CONTINUOUS, &s.rate, err)) == DG_OK)
+        s.rate *= o->load;
     for (int b = 0; b < DG_SIM_BATCHINGS && rc == DG_OK; b++)
         if (o->all || (enum dg_sim_batching)b == o->batching)
             rc = run_one(&s, (enum dg_sim_batching)b, list, err);
