@@ -25,7 +25,7 @@ def read_if_there(path, otherwise=None):
 
 def write(folder, name, texts):
     """Write a file `name` + suffix for each {suffix: text, or a value to store as JSON}, atomically. Returns the first path."""
-    os.makedirs(folder, exist_ok=True)
+    os.makedirs(folder or ".", exist_ok=True)
     paths = []
     for suffix, text in texts.items():
         paths.append(os.path.join(folder, name + suffix))
@@ -40,4 +40,4 @@ def show(result, path):
     text = json.dumps(result, indent=1, ensure_ascii=False) + "\n"
     print(text, end="")
     if path:
-        write(os.path.dirname(path) or ".", os.path.basename(path), {"": text})
+        write(os.path.dirname(path), os.path.basename(path), {"": text})

@@ -98,8 +98,8 @@ def score(a, bundle, name, source, target):
 def measure(a, bundle):
     manifest = record.read(os.path.join(bundle, "manifest.json"))
     pairs = ["-".join(p) for p in manifest["pairs"]]
-    path = os.path.join(a.out, os.path.basename(os.path.normpath(bundle)) + ".json")
-    result = record.read_if_there(path, {})
+    name_of_file = os.path.basename(os.path.normpath(bundle))
+    result = record.read_if_there(os.path.join(a.out, name_of_file + ".json"), {})
     if result.get("version") != manifest["version"] or result.get("limit") != a.lines:
         decoding = manifest.get("decoding", {})
         result = {"version": manifest["version"], "name": manifest["name"], "limit": a.lines, "scores": {}, "says": {},
@@ -115,10 +115,10 @@ def measure(a, bundle):
                 continue
             result["scores"].setdefault(pair, {})[name] = score(a, bundle, name, source, target)
             print(f"{bundle} {pair} {name}: {result['scores'][pair][name]}", file=sys.stderr, flush=True)
-            record.write(a.out, os.path.basename(path)[:-5], {".json": result})
+            record.write(a.out, name_of_file, {".json": result})
     result["ordinary"] = ordinary.measure(lambda source, target, lines: translate(a, bundle, source, target, lines)[0],
                                           lambda *pairs: token_means(a, bundle, *pairs))
-    record.write(a.out, os.path.basename(path)[:-5], {".json": result})
+    record.write(a.out, name_of_file, {".json": result})
     return result
 
 

@@ -19,6 +19,7 @@ import time
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), x) for x in ("", "serve")]
 
 import machine  # noqa: E402
+import record  # noqa: E402
 from server import Load, Server, learn, run_json, say  # noqa: E402
 
 TEXT = "A young man in a red jacket is riding a bicycle on a narrow road near the river."
@@ -108,9 +109,7 @@ def main():
     report = {"machine": machine.describe(), "revision": a.revision, "before": a.before_revision, "quick": a.quick,
               "figures": figures}
     if not a.quick:
-        with open(a.out, "w", encoding="utf-8") as f:
-            json.dump(report, f, indent=1)
-            f.write("\n")
+        record.write(os.path.dirname(a.out), os.path.basename(a.out), {"": report})
     print(f"CPU time, {a.before_revision} and {a.revision}: medians of {a.pairs} alternating pairs\n")
     print("| | before, ms | now, ms | ratio | of single pairs |\n|---|---|---|---|---|")
     for f in figures.values():
