@@ -1,6 +1,6 @@
 #include "bench/load/options.h"
 
-#include "base/command.h"
+#include "bench/verb.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -105,7 +105,6 @@ static const struct dg_field both[] = {
     {"items", TEXT(items), .flags = DG_FIELD_REQUIRED,
         .help = "file of items, one per line: "
                 "{\"class\":\"short\",\"body\":{...},\"answer\":{...}}"},
-    {"out", TEXT(out), .help = "output file of learn"},
     {"path", DG_FIELD_STRING, AT(path), .argument = "PATH", .fallback = "/v1/translate",
         .help = "path to request"},
     {"share", DG_FIELD_CUSTOM, .take = take_share, .argument = "CLASS=W",
@@ -122,6 +121,10 @@ static const struct dg_field both[] = {
     {"trace", TEXT(trace), .help = "write one line for each request"},
     {"term", DG_FIELD_CUSTOM, .take = take_term, .argument = "PID@SECONDS",
         .help = "send SIGTERM to process PID at this time and report the requests sent before"},
+};
+
+static const struct dg_field of_learn[] = {
+    {"out", TEXT(out), .help = "output file"},
 };
 
 static const struct dg_field of_run[] = {
@@ -154,8 +157,6 @@ static int check(const struct dg_load_options *o, struct dg_error *err)
         return dg_error_set(err, DG_EINVAL, "learn needs --out");
     if (o->verb == DG_LOAD_OPEN && o->plan.n_phases == 0)
         return dg_error_set(err, DG_EINVAL, "run needs --phase");
-    if (o->verb == DG_LOAD_CLOSED && o->plan.vanish > 0)
-        return dg_error_set(err, DG_EINVAL, "--vanish belongs to run");
     /* Processes 0 and 1 are never ours. */
     if (o->term_after > 0 && o->term_pid < 2)
         return dg_error_set(err, DG_EINVAL, "--term needs a process and a time");
@@ -168,6 +169,7 @@ static const char *const verbs[] = {
 int dg_load_options_read(int argc, char *argv[], struct dg_load_options *out)
 {
     const struct dg_fields groups[] = {{both, DG_FIELD_COUNT(both), out, NULL, NULL},
+        {of_learn, DG_FIELD_COUNT(of_learn), out, NULL, "learn:"},
         {of_run, DG_FIELD_COUNT(of_run), out, NULL, "run:"},
         {of_closed, DG_FIELD_COUNT(of_closed), out, NULL, "closed:"}};
     const struct dg_command command = {.name = "dragoman-load",
@@ -187,18 +189,11 @@ int dg_load_options_read(int argc, char *argv[], struct dg_load_options *out)
         .max_words = 1,
         .words = "a verb: learn, run or closed"};
     struct dg_error err = {0};
+    size_t verb;
     memset(out, 0, sizeof *out);
-    for (size_t i = 0; i < DG_FIELD_COUNT(groups); i++)
-        dg_fields_default(&groups[i]);
-    int status = dg_command_read(&command, argc, argv, NULL);
+    int status = dg_bench_verb(&command, verbs, DG_FIELD_COUNT(verbs), argc, argv, &verb);
     if (status >= 0)
         return status;
-    size_t verb = 0;
-    while (verb < DG_FIELD_COUNT(verbs) && strcmp(argv[1], verbs[verb]) != 0)
-        verb++;
-    if (verb == DG_FIELD_COUNT(verbs))
-        return dg_command_refuse(
-            command.name, "there is no verb \"%.40s\": learn, run or closed", argv[1]);
     out->verb = (enum dg_load_verb)verb;
     return check(out, &err) ? dg_command_refuse(command.name, "%s", err.message) : -1;
 }

@@ -1,6 +1,6 @@
 #include "bench/sim/command.h"
 
-#include "base/command.h"
+#include "bench/verb.h"
 
 #include <string.h>
 
@@ -36,22 +36,20 @@ static int take_share(const char *name, const char *text, void *out, struct dg_e
 #define REAL(member, min, max) DG_FIELD_REAL, AT(member), min, max
 
 static const struct dg_field both[] = {
-    {"items", TEXT(items), .argument = "FILE",
-        .help = "items file of dragoman-load; sets the number of steps per request"},
-    {"out", TEXT(out), .argument = "FILE", .help = "output file"},
+    {"beam_size", WHOLE(beam, 1, 32), .old = "beam",
+        .help = "beam size (default: the bundle's, or the one measured)"},
     {"workers", WHOLE(workers, 1, 4096), .fallback = "1",
         .help = "run: number of workers; measure: also measure the slow-down with up to N "
                 "workers"},
     {"rows", WHOLE(rows, 1, 1e6), .fallback = "128", .help = "maximum in one worker"},
-    {"step_rows", WHOLE(step_rows, 0, 1e6), .fallback = "0",
-        .help = "maximum in one step, as the server's --step-rows; 0: all"},
     {"sentences", WHOLE(sentences, 1, 1e6), .fallback = "64", .help = "maximum in one worker"},
-    {"json", DG_FIELD_BOOL, AT(json), .help = "print JSON instead of a table"},
 };
 
 static const struct dg_field of_measure[] = {
     {"model", TEXT(model), .argument = "BUNDLE", .help = "bundle to measure"},
-    {"beam_size", WHOLE(beam, 1, 32), .old = "beam", .help = "beam size (default: the bundle's)"},
+    {"items", TEXT(items), .argument = "FILE",
+        .help = "items file of dragoman-load; sets the number of steps per request"},
+    {"out", TEXT(out), .argument = "FILE", .help = "output file"},
     {"threads", WHOLE(threads, 1, 256), .fallback = "1",
         .help = "threads per step, shared by the workers"},
     {"repeats", WHOLE(repeats, 1, 100), .fallback = "5", .help = "repetitions per timing"},
@@ -91,7 +89,12 @@ static const struct dg_field of_run[] = {
     {"request_us", REAL(request_us, 0, 1e9), .argument = "X",
         .help = "time of a request outside the engine (default: the cost file's)"},
     {"seed", WHOLE(seed, 0, 9e15), .fallback = "1", .help = "seed of the arrivals"},
+    {"step_rows", WHOLE(step_rows, 0, 1e6), .fallback = "0",
+        .help = "maximum in one step, as the server's --step-rows; 0: all"},
+    {"json", DG_FIELD_BOOL, AT(json), .help = "print JSON instead of a table"},
 };
+
+static const char *const verbs[] = {"measure", "run"};
 
 int dg_sim_command_read(int argc, char *argv[], struct dg_sim_command *o)
 {
@@ -111,15 +114,11 @@ int dg_sim_command_read(int argc, char *argv[], struct dg_sim_command *o)
         .words = "a verb: measure or run"};
     *o = (struct dg_sim_command){
         .phase = -1, .encode_tokens = -1, .outside_us = -1, .request_us = -1};
-    for (size_t i = 0; i < DG_FIELD_COUNT(groups); i++)
-        dg_fields_default(&groups[i]);
-    int status = dg_command_read(&command, argc, argv, NULL);
+    size_t verb;
+    int status = dg_bench_verb(&command, verbs, DG_FIELD_COUNT(verbs), argc, argv, &verb);
     if (status >= 0)
         return status;
-    o->measure = strcmp(argv[1], "measure") == 0;
-    if (!o->measure && strcmp(argv[1], "run") != 0)
-        return dg_command_refuse(
-            command.name, "there is no verb \"%.40s\": measure or run", argv[1]);
+    o->measure = verb == 0;
     if (o->measure && !o->model)
         return dg_command_refuse(command.name, "measure needs --model");
     if (!o->measure && (!o->cost || (o->trace != NULL) + (o->rate > 0) + (o->load > 0) != 1))

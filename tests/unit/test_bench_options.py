@@ -24,7 +24,7 @@ LOAD = ["run", "--port", "1", "--items", "x"]
 
 
 @pytest.mark.parametrize("program,words,told", [
-    ("dragoman-load", [], "expected a verb"), ("dragoman-load", ["go", *LOAD[1:]], 'there is no verb "go"'),
+    ("dragoman-load", [], "expected a verb"), ("dragoman-load", ["go", *LOAD[1:]], '"go" is not a verb: learn, run or closed'),
     ("dragoman-load", ["run"], "--items FILE is missing"), ("dragoman-load", ["run", "--items", "x"], "--port is missing"),
     ("dragoman-load", LOAD, "run needs --phase"), ("dragoman-load", ["learn", *LOAD[1:]], "learn needs --out"),
     ("dragoman-load", [*LOAD, "--phase", "0:3"], '--phase is "0:3", must have a rate above 0'),
@@ -33,6 +33,10 @@ LOAD = ["run", "--port", "1", "--items", "x"]
     ("dragoman-load", [*LOAD, "--phase", "3:4", "--term", "1@2"], "--term needs a process and a time"),
     ("dragoman-load", [*LOAD, "--share", "x"], '--share is "x", must be CLASS=VALUE'),
     ("dragoman-load", [*LOAD, "--idle", "20001"], "--idle is"), ("dragoman-load", [*LOAD, "--sl", "2"], "options are written in full"),
+    ("dragoman-load", ["closed", *LOAD[1:], "--phase", "3:4"], "--phase belongs to run"),
+    ("dragoman-load", ["learn", *LOAD[1:], "--out", "y", "--concurrency", "2"], "--concurrency belongs to closed"),
+    ("dragoman-sim", ["measure", "--model", "x", "--rate", "1"], "--rate belongs to run"),
+    ("dragoman-sim", ["run", "--cost", "x", "--rate", "1", "--items", "y"], "--items belongs to measure"),
     ("dragoman-sim", ["measure"], "measure needs --model"), ("dragoman-sim", ["run"], "run needs --cost"),
     ("dragoman-sim", ["run", "--cost", "x", "--rate", "1", "--load", "1"], "one of --trace, --rate and --load"),
     ("dragoman-sim", ["run", "--batching", "none"], '--batching is "none", must be continuous'),
