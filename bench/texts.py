@@ -1,4 +1,4 @@
-"""Reads the benchmarks' texts: one sentence a line, compressed or not."""
+"""The benchmarks' texts: one sentence a line, read compressed or not."""
 import gzip
 import itertools
 
@@ -7,3 +7,10 @@ def lines(path, n):
     """The first n lines (None: all), without line ends. As in all corpora, only a line feed ends a line."""
     with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8", newline="\n") as f:
         return [line.rstrip("\r\n") for line in itertools.islice(f, n)]
+
+
+def write(path, sentences):
+    """Write a sentence a line. Returns the path."""
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("".join(sentence + "\n" for sentence in sentences))
+    return path

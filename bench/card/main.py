@@ -55,11 +55,7 @@ def translate(a, bundle, source, target, lines):
 def token_means(a, bundle, source, target, lines, translations):
     """The mean log-probability of each translation's tokens."""
     with tempfile.TemporaryDirectory() as folder:
-        paths = []
-        for name, content in (("source", lines), ("target", translations)):
-            paths.append(os.path.join(folder, name))
-            with open(paths[-1], "w", encoding="utf-8") as f:
-                f.write("".join(x + "\n" for x in content))
+        paths = [texts.write(os.path.join(folder, name), x) for name, x in (("source", lines), ("target", translations))]
         done = subprocess.run([a.dragoman, "score", "--model", bundle, "--source-lang", source, "--target-lang", target,
                                "--source", paths[0], "--target", paths[1]], capture_output=True, text=True, check=True)
     scored = [line.split("\t") for line in done.stdout.splitlines()]
@@ -72,11 +68,8 @@ def last_sign(text):
 
 def bleu(a, hypotheses, references):
     with tempfile.TemporaryDirectory() as folder:
-        paths = []
-        for name, lines in (("hypotheses", hypotheses), ("references", references)):
-            paths.append(os.path.join(folder, name))
-            with open(paths[-1], "w", encoding="utf-8") as f:
-                f.write("".join(x.replace("\n", " ") + "\n" for x in lines))
+        paths = [texts.write(os.path.join(folder, name), [x.replace("\n", " ") for x in lines])
+                 for name, lines in (("hypotheses", hypotheses), ("references", references))]
         out = subprocess.run([a.trainer, "bleu", *paths], capture_output=True, text=True, check=True).stdout
     return {"signature": re.search(r"BLEU\|(\S+) = ", out).group(1), "bleu": float(re.search(r"BLEU\S* = ([\d.]+)", out).group(1)),
             "chrf": float(re.search(r"chrF2\S* = ([\d.]+)", out).group(1))}

@@ -45,10 +45,9 @@ def measure(a, folder, beam, penalty, cap):
                           *(["--length-penalty-cap", str(cap)] if cap else []), os.path.join(folder, "source")],
                          stdout=subprocess.PIPE, text=True, check=True).stdout
     cpu = machine.children_seconds() - before
-    with open(os.path.join(folder, "answers"), "w", encoding="utf-8") as f:
-        f.write("".join(json.loads(x)["text"] + "\n" for x in out.splitlines()))
+    answers = texts.write(os.path.join(folder, "answers"), [json.loads(x)["text"] for x in out.splitlines()])
     taken, most = (sum(json.loads(x)["steps"][i] for x in out.splitlines()) for i in (0, 1))
-    said = subprocess.run([f"{BIN}/dragoman-train", "bleu", os.path.join(folder, "answers"), os.path.join(folder, "target")], capture_output=True, text=True,
+    said = subprocess.run([f"{BIN}/dragoman-train", "bleu", answers, os.path.join(folder, "target")], capture_output=True, text=True,
                           check=True).stdout
     found = re.search(r"= ([\d.]+) .*ratio = ([\d.]+)", said)
     return {"beam": beam, "length_penalty": penalty, **({"length_penalty_cap": cap} if cap else {}), "bleu": float(found.group(1)), "length_ratio": float(found.group(2)),
@@ -94,8 +93,7 @@ def main():
     wanted = [(int(b), float(x), 0) for b in a.beams.split(",") for x in a.penalties.split(",")]
     with tempfile.TemporaryDirectory() as folder:
         for name, file in (("source", a.source), ("target", a.target)):
-            with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
-                f.write("".join(x + "\n" for x in texts.lines(file, a.lines)))
+            texts.write(os.path.join(folder, name), texts.lines(file, a.lines))
         for point in [own, *wanted]:
             if not any(key(x) == point for x in result["points"]):
                 result["points"].append(measure(a, folder, *point))

@@ -70,8 +70,7 @@ class Parsing(stoppable.Stoppable):
             ends = [len(trees) - HELD_OUT * (len(parts) - 1 - i) for i in range(len(parts))]
             for part, begin, end in zip(parts, [0, *ends], ends):
                 name = f"{bank}-{part}"
-                with open(self.path(name + ".trees"), "w", encoding="utf-8") as f:
-                    f.write("".join(t + "\n" for t in trees[begin:end]))
+                texts.write(self.path(name + ".trees"), trees[begin:end])
                 print(self.call(f"{BIN}/dragoman-train", "treebank", self.path(name + ".trees"), "--out", self.path(name))[1], end="", file=sys.stderr)
                 with open(self.path(name + ".words"), encoding="utf-8") as f:
                     counts[name] = sum(1 for _ in f)
@@ -107,15 +106,11 @@ class Parsing(stoppable.Stoppable):
 
     def parse(self, bundle, part, beam, lines=None):
         """EVALB's figures for a part, and how many answers were repaired."""
-        def first(suffix):
-            with open(self.path("now" + suffix), "w", encoding="utf-8") as f:
-                f.write("".join(x + "\n" for x in texts.lines(self.path(part + suffix), lines)))
         for suffix in (".gold", ".words"):
-            first(suffix)
+            texts.write(self.path("now" + suffix), texts.lines(self.path(part + suffix), lines))
         out, _ = self.call(f"{BIN}/dragoman", "parse", "--model", bundle, "--tokenized", "--json", "--beam-size", str(beam), self.path("now.words"))
         said = [json.loads(x) for x in out.splitlines()]
-        with open(self.path("now.parsed"), "w", encoding="utf-8") as f:
-            f.write("".join(x["tree"] + "\n" for x in said))
+        texts.write(self.path("now.parsed"), [x["tree"] for x in said])
         scores = json.loads(self.call(f"{BIN}/dragoman-train", "evalb", self.path("now.gold"), self.path("now.parsed"), "--json")[0])
         return {**scores, "repaired": sum(x["repaired"] for x in said)}
 

@@ -46,9 +46,8 @@ class Positions(grid.Grid):
         files = []
         for side in ("en", "de"):
             lines = texts.lines(os.path.join(self.a.data, f"multi30k/val.{side}.gz"), None)
-            files.append(os.path.join(self.a.work, "joined." + side))
-            with open(files[-1], "w", encoding="utf-8") as f:
-                f.write("".join(" ".join(lines[i:i + JOINED]) + "\n" for i in range(0, len(lines) - JOINED + 1, JOINED)))
+            files.append(texts.write(os.path.join(self.a.work, "joined." + side),
+                                     [" ".join(lines[i:i + JOINED]) for i in range(0, len(lines) - JOINED + 1, JOINED)]))
         return files
 
     def scored(self, bundle, files):
@@ -58,12 +57,9 @@ class Positions(grid.Grid):
 
     def longest(self, bundle):
         """Number of pieces of the longest training target, looked for among the two hundred with the most characters."""
-        files, sides = [], [texts.lines(os.path.join(self.a.data, f"multi30k/train.{side}.gz"), None) for side in ("en", "de")]
+        sides = [texts.lines(os.path.join(self.a.data, f"multi30k/train.{side}.gz"), None) for side in ("en", "de")]
         pairs = sorted(zip(*sides), key=lambda pair: -len(pair[1]))[:200]
-        for i, side in enumerate(("en", "de")):
-            files.append(os.path.join(self.a.work, "long." + side))
-            with open(files[-1], "w", encoding="utf-8") as f:
-                f.write("".join(pair[i] + "\n" for pair in pairs))
+        files = [texts.write(os.path.join(self.a.work, "long." + side), [pair[i] for pair in pairs]) for i, side in enumerate(("en", "de"))]
         return max(len(x) for x in self.scored(bundle, files))
 
     def run(self):
