@@ -6,6 +6,7 @@ runs to its length limit."""
 import os
 import struct
 
+import random_marian
 import numpy as np
 from sentencepiece import sentencepiece_model_pb2 as spm
 
@@ -14,16 +15,9 @@ FIRST, BEST = 50, 50  # shortlist parameters of the published models
 ALPHA = 127 / 6  # scale of all activations
 
 OPTIONS = {
-    "type": "transformer", "transformer-ffn-activation": "relu", "transformer-decoder-autoreg": "rnn", "dec-cell": "ssru",
-    "transformer-preprocess": '""', "transformer-postprocess": "dan", "transformer-postprocess-emb": "d",
-    "transformer-postprocess-top": '""', "transformer-ffn-depth": 2, "transformer-train-position-embeddings": "false",
-    "transformer-no-projection": "false", "transformer-rnn-projection": "false", "transformer-tied-layers": "[]",
-    "transformer-guided-alignment-layer": "last", "transformer-aan-depth": 2, "transformer-aan-activation": "swish",
-    "transformer-aan-nogate": "false", "transformer-decoder-dim-ffn": 0, "transformer-decoder-ffn-depth": 0,
-    "tied-embeddings-all": "true", "tied-embeddings": "false", "tied-embeddings-src": "false", "layer-normalization": "false",
-    "skip": "false", "input-types": "[]", "lemma-dim-emb": 0, "ulr": "false", "version": "v1.12.14 random",
-    "enc-cell": "gru", "enc-cell-depth": 1, "enc-type": "bidirectional", "dec-cell-base-depth": 2, "dec-cell-high-depth": 1,
-    "dim-rnn": 1024, "right-left": "false", "factors-combine": "sum"}
+    **random_marian.OPTIONS, "transformer-decoder-autoreg": "rnn", "dec-cell": "ssru", "version": "v1.12.14 random", "enc-cell": "gru",
+    "enc-cell-depth": 1, "enc-type": "bidirectional", "dec-cell-base-depth": 2, "dec-cell-high-depth": 1, "dim-rnn": 1024,
+    "right-left": "false", "factors-combine": "sum"}
 
 CONFIG = """models:
   - model.bin
@@ -76,47 +70,25 @@ def write_vocabulary(path, vocab):
 
 def weights(rng, a):
     """{Marian's name: fp32 array}"""
-    d, f, out = a.d_model, a.d_ff, {}
-
-    def put(name, shape, std, mean=0.0):
-        out[name] = (mean + std * rng.standard_normal(shape)).astype(np.float32)
-
-    def linear(matrix, bias, n_in, n_out):
-        put(matrix, (n_in, n_out), (2.0 / (n_in + n_out)) ** 0.5)
-        if bias:
-            put(bias, (1, n_out), 0.02)
-
-    def norm(name, gain=1.0):
-        put(name + "_ln_scale", (1, d), 0.1 * gain, gain)
-        put(name + "_ln_bias", (1, d), 0.05)
-
-    def attention(name):
-        for x in "qkvo":
-            linear(f"{name}_W{x}", f"{name}_b{x}", d, d)
-        norm(name + "_Wo")
-
-    def ffn(name, gain=1.0):
-        linear(name + "_W1", name + "_b1", d, f)
-        linear(name + "_W2", name + "_b2", f, d)
-        norm(name + "_ffn", gain)
-    put("Wemb", (a.vocab, d), d ** -0.5)
+    w, d, f = random_marian.Writer(rng), a.d_model, a.d_ff
+    w.normal("Wemb", (a.vocab, d), d ** -0.5)
     for i in range(1, a.encoder_layers + 1):
-        attention(f"encoder_l{i}_self")
-        ffn(f"encoder_l{i}_ffn")
+        w.attention(f"encoder_l{i}_self", d)
+        w.ffn(f"encoder_l{i}_ffn", d, f)
     for i in range(1, a.decoder_layers + 1):
-        linear(f"decoder_l{i}_rnn_W", None, d, d)
-        linear(f"decoder_l{i}_rnn_Wf", f"decoder_l{i}_rnn_bf", d, d)
-        norm(f"decoder_l{i}_rnn_ffn")
-        attention(f"decoder_l{i}_context")
-        ffn(f"decoder_l{i}_ffn", 3.0 if i == a.decoder_layers else 1.0)
-    put("decoder_ff_logit_out_b", (1, a.vocab), 0.1)
-    out["decoder_ff_logit_out_b"][0, 0] = -1000.0
-    return out
+        w.linear(f"decoder_l{i}_rnn_W", None, d, d)
+        w.linear(f"decoder_l{i}_rnn_Wf", f"decoder_l{i}_rnn_bf", d, d)
+        w.norm(f"decoder_l{i}_rnn_ffn", d)
+        w.attention(f"decoder_l{i}_context", d)
+        w.ffn(f"decoder_l{i}_ffn", d, f, 3.0 if i == a.decoder_layers else 1.0)
+    w.normal("decoder_ff_logit_out_b", (1, a.vocab), 0.1)
+    w.arrays["decoder_ff_logit_out_b"][0, 0] = -1000.0
+    return w.arrays
 
 
 def items(arrays, options):
     """(name, type, shape, bytes) of each item of the file. Matrices are transposed, embedding tables are not."""
-    text = "".join(f"{k}: {v}\n" for k, v in options.items()).encode() + b"\0"
+    text = random_marian.yaml(options)
     every = dict(arrays)
     for name in arrays:
         if name.find("_W") in (len(name) - 3, len(name) - 2):

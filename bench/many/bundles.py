@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 import numpy as np
+import random_marian
 
 D, F, HEADS, ENCODER, DECODER, V = 256, 1536, 8, 6, 2, 32000
 # Forty-five languages besides English; which ones does not matter.
@@ -95,17 +96,10 @@ def arrays(seed):
             vector(at + "ffn_b1", F)
             vector(at + "ffn_b2", D)
             norm(at + "ffn_ffn")
-    options = {
-        "type": "transformer", "dim-emb": D, "dim-vocabs": f"[{V}, {V}]", "enc-depth": ENCODER, "dec-depth": DECODER,
-        "transformer-heads": HEADS, "transformer-dim-ffn": F, "transformer-ffn-depth": 2, "transformer-decoder-dim-ffn": 0,
-        "transformer-decoder-ffn-depth": 0, "transformer-ffn-activation": "relu", "transformer-decoder-autoreg": "rnn",
-        "dec-cell": "ssru", "transformer-preprocess": '""', "transformer-postprocess": "dan", "transformer-postprocess-emb": "d",
-        "transformer-postprocess-top": '""', "transformer-no-projection": "false", "transformer-rnn-projection": "false",
-        "transformer-train-position-embeddings": "false", "transformer-guided-alignment-layer": "last",
-        "transformer-tied-layers": "[]", "tied-embeddings": "false", "tied-embeddings-src": "false",
-        "tied-embeddings-all": "true", "right-left": "false", "input-types": "[]", "version": "v1.12.0 random"}
-    text = "".join(f"{k}: {v}\n" for k, v in options.items())
-    a["special:model.yml"] = np.frombuffer(text.encode() + b"\0", dtype=np.int8)
+    a["special:model.yml"] = np.frombuffer(random_marian.yaml({
+        **random_marian.OPTIONS, "dim-emb": D, "dim-vocabs": f"[{V}, {V}]", "enc-depth": ENCODER, "dec-depth": DECODER,
+        "transformer-heads": HEADS, "transformer-dim-ffn": F, "transformer-decoder-autoreg": "rnn", "dec-cell": "ssru",
+        "right-left": "false", "version": "v1.12.0 random"}), dtype=np.int8)
     return a
 
 

@@ -15,53 +15,17 @@ import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+import random_marian  # noqa: E402
 import random_texts  # noqa: E402
 
-# Options of the architecture, other than sizes, that a reader of Marian models needs.
 MARIAN = {
-    "type": "transformer", "transformer-ffn-activation": "relu", "transformer-decoder-autoreg": "self-attention",
-    "transformer-preprocess": '""', "transformer-postprocess": "dan", "transformer-postprocess-emb": "d",
-    "transformer-postprocess-top": '""', "transformer-ffn-depth": 2, "transformer-decoder-ffn-depth": 0,
-    "transformer-decoder-dim-ffn": 0, "transformer-train-position-embeddings": "false", "transformer-no-bias": "false",
-    "transformer-no-affine": "false", "transformer-no-projection": "false", "transformer-pool": "false",
-    "transformer-depth-scaling": "false", "transformer-rnn-projection": "false", "transformer-tied-layers": [],
-    "transformer-guided-alignment-layer": "last", "transformer-aan-depth": 2, "transformer-aan-activation": "swish",
-    "transformer-aan-nogate": "false", "tied-embeddings-all": "true", "tied-embeddings": "false",
-    "tied-embeddings-src": "false", "layer-normalization": "false", "skip": "false", "output-omit-bias": "false",
-    "input-types": [], "lemma-dim-emb": 0, "ulr": "false", "ulr-dim-emb": 0, "ulr-trainable-transformation": "false",
-    "version": "v1.12.0 random",
-}
-
-
-class Writer:
-    def __init__(self, seed):
-        self.rng, self.arrays = np.random.default_rng(seed), {}
-
-    def normal(self, name, shape, std, mean=0.0):
-        self.arrays[name] = (mean + std * self.rng.standard_normal(shape)).astype(np.float32)
-
-    def linear(self, weight, bias, n_in, n_out):
-        """Marian stores matrices as [in, out]."""
-        self.normal(weight, (n_in, n_out), (2.0 / (n_in + n_out)) ** 0.5)
-        self.normal(bias, (1, n_out), 0.02)
-
-    def norm(self, name, d, gain=1.0):
-        self.normal(f"{name}_ln_scale", (1, d), 0.1 * gain, gain)
-        self.normal(f"{name}_ln_bias", (1, d), 0.05)
-
-    def attention(self, name, d):
-        for x in "qkvo":
-            self.linear(f"{name}_W{x}", f"{name}_b{x}", d, d)
-        self.norm(f"{name}_Wo", d)
-
-    def ffn(self, name, d, f, gain=1.0):
-        self.linear(f"{name}_W1", f"{name}_b1", d, f)
-        self.linear(f"{name}_W2", f"{name}_b2", f, d)
-        self.norm(f"{name}_ffn", d, gain)
+    **random_marian.OPTIONS, "transformer-decoder-autoreg": "self-attention", "transformer-no-bias": "false", "transformer-no-affine": "false",
+    "transformer-pool": "false", "transformer-depth-scaling": "false", "output-omit-bias": "false", "ulr-dim-emb": 0,
+    "ulr-trainable-transformation": "false", "version": "v1.12.0 random"}
 
 
 def make_weights(a):
-    w = Writer(a.seed)
+    w = random_marian.Writer(np.random.default_rng(a.seed))
     w.normal("Wemb", (a.vocab, a.d_model), a.d_model ** -0.5)
     for i in range(1, a.layers + 1):
         w.attention(f"encoder_l{i}_self", a.d_model)
@@ -73,7 +37,7 @@ def make_weights(a):
     w.normal("decoder_ff_logit_out_b", (1, a.vocab), 0.1)
     config = {"dim-emb": a.d_model, "dim-vocabs": [a.vocab, a.vocab], "enc-depth": a.layers, "dec-depth": a.layers,
               "transformer-heads": a.heads, "transformer-dim-ffn": a.d_ff, "transformer-dim-aan": a.d_ff, **MARIAN}
-    w.arrays["special:model.yml"] = np.frombuffer("".join(f"{k}: {v}\n" for k, v in config.items()).encode() + b"\0", dtype=np.int8)
+    w.arrays["special:model.yml"] = np.frombuffer(random_marian.yaml(config), dtype=np.int8)
     return w.arrays
 
 
