@@ -3,10 +3,10 @@
 One JSON line every --log updates with the keys of log.jsonl. Padding is PyTorch's business: real tokens are counted.
 
   torch_train.py --batches FILE --vocab 6000 --threads 2 --updates 150                             # speed
-  torch_train.py --batches FILE --vocab 6000 --shuffle 1200 --run DIR --minutes 30 --updates 3650  # the curve
+  torch_train.py --batches FILE --vocab 6000 --shuffle 1200 --run DIR --updates 3650               # the curve
 
 With --shuffle it makes its own batches of at most that many padded tokens out of all sentences in FILE, anew in each
-epoch. With --run it keeps its state in DIR (every --save updates, and at SIGTERM, SIGINT or after --minutes) and goes on
+epoch. With --run it keeps its state in DIR (every --save updates, and at SIGTERM or SIGINT) and goes on
 from there, bit for bit; DIR/log.jsonl holds all lines so far.
 """
 import argparse
@@ -210,7 +210,6 @@ def options():
     p.add_argument("--shuffle", type=int, default=0, help="padded tokens a batch; 0: the batches as they are")
     p.add_argument("--run", help="folder of a run that can go on")
     p.add_argument("--save", type=int, default=100)
-    p.add_argument("--minutes", type=float, default=float("inf"))
     p.add_argument("--d-model", type=int, default=256)
     p.add_argument("--d-ff", type=int, default=1024)
     p.add_argument("--layers", type=int, default=3)
@@ -246,12 +245,12 @@ def main():
     optimizer = torch.optim.Adam(net.parameters(), lr=0, betas=(0.9, 0.98), eps=1e-9, fused=True)
     if a.run:
         os.makedirs(a.run, exist_ok=True)
-    step, until, stop = load(a, net, optimizer, log), time.time() + 60 * a.minutes, []
+    step, stop = load(a, net, optimizer, log), []
     for number in (signal.SIGTERM, signal.SIGINT) if a.run else ():
         signal.signal(number, lambda *_: stop.append(True))
     batches = batches_after(a, step)
     log.resume()
-    while step < a.updates and not stop and time.time() < until:
+    while step < a.updates and not stop:
         batch = next(batches, None)
         if batch is None:
             break
