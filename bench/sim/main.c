@@ -25,17 +25,8 @@ static int put(const struct dg_json *v, const char *path, struct dg_error *err)
 
 static int do_measure(const struct dg_sim_command *o, struct dg_error *err)
 {
-    struct dg_sim_measure_options m = {.model = o->model,
-        .items = o->items,
-        .beam = o->beam,
-        .threads = o->threads,
-        .workers = o->workers,
-        .repeats = o->repeats,
-        .max_rows = o->rows,
-        .max_sentences = o->sentences,
-        .max_target = 1024};
     struct dg_json *v = NULL;
-    int rc = dg_sim_measure(&m, &v, err);
+    int rc = dg_sim_measure(o, &v, err);
     if (rc == DG_OK)
         rc = put(v, o->out, err);
     dg_json_free(v);

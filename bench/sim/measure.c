@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Longest answer, in tokens. */
+#define MAX_TARGET 1024
+
 struct entry {
     struct dg_job *job;
     uint32_t item, index; /* index: the sentence in the job */
@@ -18,7 +21,7 @@ struct entry {
 };
 
 struct measure {
-    const struct dg_sim_measure_options *o;
+    const struct dg_sim_command *o;
     struct dg_backend *be;
     struct dg_translator *translator;
     struct dg_engine *engine;
@@ -158,9 +161,8 @@ static int plan_copies(struct measure *m, struct dg_job **jobs, size_t n, struct
 
 static struct dg_engine_limits limits_of(const struct measure *m)
 {
-    return (struct dg_engine_limits){.max_rows = m->o->max_rows,
-        .max_sentences = m->o->max_sentences,
-        .max_target = m->o->max_target};
+    return (struct dg_engine_limits){
+        .max_rows = m->o->rows, .max_sentences = m->o->sentences, .max_target = MAX_TARGET};
 }
 
 /* Cores of each of this many workers. */
@@ -232,7 +234,7 @@ static int foretell(struct measure *m, const struct dg_json *items, struct dg_er
     struct dg_sim_result r;
     struct dg_sim_options o = {.batching = DG_SIM_FIFO,
         .workers = 1,
-        .max_rows = m->o->max_rows,
+        .max_rows = m->o->rows,
         .max_sentences = m->at_a_time,
         .blocks = m->probe.blocks};
     int rc = dg_sim_items_read(items, &table, err);
@@ -252,13 +254,13 @@ static int foretell(struct measure *m, const struct dg_json *items, struct dg_er
 
 static int open_engine(struct measure *m, struct dg_error *err)
 {
-    const struct dg_sim_measure_options *o = m->o;
+    const struct dg_sim_command *o = m->o;
     struct dg_cpu_options cpu = {.threads = (int)o->threads};
     struct dg_engine_limits limits = limits_of(m);
     struct dg_capacity capacity;
     int rc = dg_cpu_open(&cpu, &m->be, err);
     if (rc == DG_OK)
-        rc = dg_translator_open(o->model, m->be, o->max_target, &m->translator, err);
+        rc = dg_translator_open(o->model, m->be, MAX_TARGET, &m->translator, err);
     if (rc == DG_OK)
         rc = dg_engine_open(dg_translator_model(m->translator), m->be, &limits, &m->engine, err);
     if (rc != DG_OK)
@@ -271,13 +273,13 @@ static int open_engine(struct measure *m, struct dg_error *err)
         .max_positions = dg_model_max_positions(model),
         .beam = o->beam ? o->beam : config->beam,
         .threads = o->threads,
-        .max_rows = o->max_rows,
-        .max_sentences = o->max_sentences,
+        .max_rows = o->rows,
+        .max_sentences = o->sentences,
         .blocks = capacity.blocks_total,
         .repeats = o->repeats};
-    if (m->probe.beam == 0 || m->probe.beam > o->max_rows)
+    if (m->probe.beam == 0 || m->probe.beam > o->rows)
         return dg_error_set(
-            err, DG_EINVAL, "beam %u does not fit into %u rows", m->probe.beam, o->max_rows);
+            err, DG_EINVAL, "beam %u does not fit into %u rows", m->probe.beam, o->rows);
     return DG_OK;
 }
 
@@ -290,8 +292,8 @@ static struct dg_json *result(const struct measure *m)
     dg_json_set_string(on, "backend", m->be->name);
     dg_json_set_int(on, "threads", m->o->threads);
     dg_json_set_int(on, "beam", m->probe.beam);
-    dg_json_set_int(on, "rows", m->o->max_rows);
-    dg_json_set_int(on, "sentences", m->o->max_sentences);
+    dg_json_set_int(on, "rows", m->o->rows);
+    dg_json_set_int(on, "sentences", m->o->sentences);
     dg_json_set_int(on, "blocks", m->probe.blocks);
     dg_json_set_take(o, "measured", on);
     dg_sim_cost_write(&m->probe.cost, o);
@@ -319,7 +321,7 @@ static int measure_items(struct measure *m, struct dg_json *o, struct dg_error *
     struct dg_json *items = items_json(m), *engine = dg_json_new_object();
     rc = fit(m, items, dg_sim_cost_scale, err);
     if (rc == DG_OK)
-        rc = run_items(m, m->o->max_sentences, err);
+        rc = run_items(m, m->o->sentences, err);
     double uncorrected_s = 0;
     for (int i = 0; i < 4 && rc == DG_OK; i++) {
         rc = fit(m, items, dg_sim_cost_tilt, err);
@@ -341,8 +343,7 @@ static int measure_items(struct measure *m, struct dg_json *o, struct dg_error *
     return rc;
 }
 
-int dg_sim_measure(
-    const struct dg_sim_measure_options *o, struct dg_json **out, struct dg_error *err)
+int dg_sim_measure(const struct dg_sim_command *o, struct dg_json **out, struct dg_error *err)
 {
     struct measure *m = calloc(1, sizeof *m);
     if (!m)

@@ -4,21 +4,10 @@
 #ifndef DG_SIM_MEASURE_H
 #define DG_SIM_MEASURE_H
 
-#include "bench/sim/cost.h"
-
-struct dg_sim_measure_options {
-    const char *model;
-    const char *items; /* as dragoman-load's; NULL: none */
-    uint32_t beam;     /* 0: the bundle's */
-    uint32_t threads;  /* cores a step is split over, and that workers share */
-    uint32_t workers;  /* maximum number of parallel workers */
-    uint32_t max_rows, max_sentences, max_target;
-    uint32_t repeats; /* of each timing; the median counts */
-};
+#include "bench/sim/command.h"
 
 /* An object as dg_sim_cost_read takes it, with "items", "engine" (throughput of the items, measured
  * and simulated) and what was measured on. The caller frees it. */
-int dg_sim_measure(
-    const struct dg_sim_measure_options *o, struct dg_json **out, struct dg_error *err);
+int dg_sim_measure(const struct dg_sim_command *o, struct dg_json **out, struct dg_error *err);
 
 #endif
