@@ -3,7 +3,6 @@
 #include "bench/load/items.h"
 #include "bench/sim/arrivals.h"
 #include "bench/sim/company.h"
-#include "bench/sim/crowd.h"
 #include "bench/sim/probe.h"
 #include "kernels/cpu/cpu.h"
 #include "translate/translate.h"
@@ -176,13 +175,13 @@ static int run_crowd(struct measure *m, double *per_s, struct dg_error *err)
 {
     const size_t n = m->items.n * m->o->repeats;
     const uint32_t workers = m->o->workers;
-    struct dg_sim_crowd o = {
+    const struct dg_sim_company_options o = {
         .workers = workers, .threads = share_of(m, workers), .limits = limits_of(m)};
     struct dg_job **jobs = calloc(n + 1, sizeof *jobs);
     int rc = jobs ? plan_copies(m, jobs, n, err)
                   : dg_error_set(err, DG_ENOMEM, "no memory for %zu items", n);
     if (rc == DG_OK)
-        rc = dg_sim_crowd_run(m->translator, &o, jobs, n, per_s, err);
+        rc = dg_sim_company_run(m->translator, &o, jobs, n, per_s, err);
     for (size_t i = 0; jobs && i < n; i++)
         dg_job_free(jobs[i]);
     free(jobs);
