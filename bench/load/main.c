@@ -18,20 +18,10 @@ struct load {
     struct dg_load_record *records; /* [n] */
     size_t n;
     struct dg_json *fields[DG_LOAD_CLASSES];
-    char classes[DG_LOAD_CLASSES][64]; /* classes that the fields are for */
     struct dg_load_idle idle;
     struct dg_load_slow slow;
     struct dg_error learn_error;
 };
-
-static int name_of(const struct dg_load_named *named, char out[64], struct dg_error *err)
-{
-    if (named->class_len >= 64)
-        return dg_error_set(err, DG_EINVAL, "a class's name is longer than 63 bytes");
-    memcpy(out, named->class, named->class_len);
-    out[named->class_len] = '\0';
-    return DG_OK;
-}
 
 static int read_items(struct load *l, struct dg_error *err)
 {
@@ -42,9 +32,7 @@ static int read_items(struct load *l, struct dg_error *err)
         if (!(l->fields[i] = dg_json_parse(text, strlen(text), err)) ||
             dg_json_typeof(l->fields[i]) != DG_JSON_OBJECT)
             return dg_error_set(err, DG_EINVAL, "--fields takes an object, not %s", text);
-        if (name_of(&o->fields[i], l->classes[i], err) != DG_OK)
-            return DG_EINVAL;
-        fields[i] = (struct dg_load_fields){l->classes[i], l->fields[i]};
+        fields[i] = (struct dg_load_fields){o->fields[i].class, l->fields[i]};
     }
     return dg_load_items_read(o->items, o->path, fields, o->n_fields, &l->items, err);
 }
@@ -54,17 +42,17 @@ static int make_plan(struct load *l, struct dg_error *err)
 {
     const struct dg_load_options *o = &l->o;
     struct dg_load_plan *p = &l->o.plan;
-    char name[64], *end;
+    char *end;
     p->only = -1;
     for (size_t c = 0; c < l->items.n_classes; c++)
         p->share[c] = 1;
     for (size_t i = 0; i < o->n_share; i++) {
-        int c =
-            name_of(&o->share[i], name, err) == DG_OK ? dg_load_items_class(&l->items, name) : -1;
+        int c = dg_load_items_class(&l->items, o->share[i].class);
         double w = strtod(o->share[i].value, &end);
-        if (c < 0 || *end != '\0' || !(w >= 0 && w < 1e9))
+        if (c < 0 || end == o->share[i].value || *end != '\0' || !(w >= 0 && w < 1e9))
             return dg_error_set(err, DG_EINVAL,
-                "--share %s: a class of the items and a weight are expected", o->share[i].class);
+                "--share %s=%s: a class of the items and a weight are expected", o->share[i].class,
+                o->share[i].value);
         p->share[c] = w;
     }
     if (o->only &&

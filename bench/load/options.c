@@ -38,10 +38,14 @@ static int named(struct dg_load_named *list, size_t *n, const char *option, cons
     struct dg_error *err)
 {
     const char *eq = strchr(text, '=');
-    if (!eq || *n == DG_LOAD_CLASSES)
-        return dg_error_set(err, DG_EINVAL, "%s is \"%s\", must be CLASS=VALUE, %d of them at most",
-            option, text, DG_LOAD_CLASSES);
-    list[(*n)++] = (struct dg_load_named){text, (size_t)(eq - text), eq + 1};
+    struct dg_load_named *out = &list[*n];
+    if (!eq || *n == DG_LOAD_CLASSES || (size_t)(eq - text) >= sizeof out->class)
+        return dg_error_set(err, DG_EINVAL,
+            "%s is \"%s\", must be CLASS=VALUE, %d of them at most, a class of at most %zu bytes",
+            option, text, DG_LOAD_CLASSES, sizeof out->class - 1);
+    memcpy(out->class, text, (size_t)(eq - text));
+    out->value = eq + 1;
+    ++*n;
     return DG_OK;
 }
 

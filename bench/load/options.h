@@ -7,9 +7,8 @@
 enum dg_load_verb { DG_LOAD_LEARN, DG_LOAD_OPEN, DG_LOAD_CLOSED };
 
 struct dg_load_named {
-    const char *class; /* [class_len] before the "=" */
-    size_t class_len;
-    const char *value;
+    char class[64];    /* before the "=" */
+    const char *value; /* after it */
 };
 
 struct dg_load_options {

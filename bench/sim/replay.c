@@ -62,7 +62,7 @@ static int read_setting(struct setting *s, struct dg_error *err)
         memcpy(name, o->share[i], n < 63 ? n : 63);
         int c = dg_sim_items_class(&s->items, name);
         double w = strtod(o->share[i] + n + 1, &end);
-        if (c < 0 || *end != '\0' || !(w >= 0))
+        if (c < 0 || end == o->share[i] + n + 1 || *end != '\0' || !(w >= 0))
             rc =
                 dg_error_set(err, DG_EINVAL, "--share %s: no such class or no weight", o->share[i]);
         else

@@ -56,6 +56,7 @@ def test_the_simulator_replays_a_made_up_device():
     one, two = (run("dragoman-sim", *run_it, "--load", load).stdout for load in ("0.2", "0.8"))
     assert one.startswith("continuous") and "short" in one and one != two
     assert run("dragoman-sim", *run_it, "--load", "0.2").stdout == one
+    assert "no such class or no weight" in run("dragoman-sim", *run_it, "--load", "0.2", "--share", "short=").stderr
 
 
 def test_the_simulator_measures_the_items_of_the_load_generator(tmp_path):
