@@ -90,12 +90,24 @@ class Server:
             assert time.monotonic() < end, "waited %g s:\n%s" % (seconds, "".join(self.log[-50:]))
             time.sleep(0.01)
 
+    def metrics(self):
+        return self.get("/metrics").text
+
+    def metric(self, name, **labels):
+        """Returns the sum of a metric's samples with these labels; 0 if it has none yet."""
+        text = self.metrics()
+        assert re.search("^# TYPE (%s|%s) " % (name, re.sub("_(bucket|sum|count)$", "", name)), text, re.M), name
+        wanted = ['%s="%s"' % kv for kv in labels.items()]
+        return sum(float(line.rsplit(" ", 1)[1]) for line in text.splitlines()
+                   if line.startswith((name + "{", name + " ")) and all(w in line for w in wanted))
+
+    def in_flight(self):
+        """Returns the number of requests in flight, without the one that asks."""
+        return self.metric("dragoman_http_requests_in_flight") - 1
+
     def until_running(self, n):
-        """Waits for n requests in flight, at least one of them in the engine. (The request for /metrics is one more.)"""
-        def running():
-            text = self.get("/metrics").text
-            return "dragoman_http_requests_in_flight %d\n" % (n + 1) in text and "dragoman_live_sentences 0\n" not in text
-        self.until(running)
+        """Waits for n requests in flight, at least one of them in the engine."""
+        self.until(lambda: self.in_flight() == n and self.metric("dragoman_live_sentences") > 0)
 
     def threads(self):
         """Returns {id: name} of the running threads."""
@@ -105,6 +117,11 @@ class Server:
                 with open(tasks + task + "/comm", encoding="utf-8") as f:
                     names[int(task)] = f.read().rstrip("\n")
         return names
+
+    def memory_mb(self, what="VmRSS"):
+        """Returns a figure of /proc/PID/status: VmRSS, the resident memory; VmHWM, the most so far; RssAnon, without files."""
+        with open("/proc/%d/status" % self.process.pid, encoding="utf-8") as f:
+            return int(re.search(r"^%s:\s+(\d+) kB$" % what, f.read(), re.M)[1]) * 1024 / 1e6
 
     def cpu_seconds(self):
         """Returns the CPU time of all its threads."""

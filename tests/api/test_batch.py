@@ -35,15 +35,6 @@ def lines(reply):
     return [json.loads(line) for line in body.split("\n")[:-1]]
 
 
-def counter(server, name, **labels):
-    total = 0
-    for line in server.get("/metrics").text.splitlines():
-        if line.startswith(name + "{") or line.startswith(name + " "):
-            if all('%s="%s"' % kv in line for kv in labels.items()):
-                total += float(line.rsplit(" ", 1)[1])
-    return total
-
-
 MIXED = [item("Hello world.", id="a"), item("Guten Tag. Wie geht es?", "de", "fr", id=7),
          item("12:30", id="no letters"), item("One. Two. Three.", beam_size=4, n_best=2, scores=True, id="best")]
 
@@ -198,7 +189,7 @@ def test_a_batch_need_not_fit_into_the_queue(models):
         streamed = lines(server.post("/v1/batch", {"items": items}, headers=NDJSON))
         assert sorted(a["id"] for a in streamed) == list(range(1000))
         assert all(a["text"] == alone[a["id"] % 300] for a in streamed)
-        assert counter(server, "dragoman_batch_items_total", outcome="ok") == 2000
+        assert server.metric("dragoman_batch_items_total", outcome="ok") == 2000
 
 
 def test_lines_come_as_items_finish(endless):
@@ -206,9 +197,9 @@ def test_lines_come_as_items_finish(endless):
         reply = server.post("/v1/batch", {"items": spread(long_text(1), 1000)}, headers=NDJSON, stream=True)
         rest = reply.iter_lines()  # the connection lives as long as this iterator
         assert json.loads(next(rest))["index"] in range(1000)
-        assert counter(server, "dragoman_batches_under_way") == 1
+        assert server.metric("dragoman_batches_under_way") == 1
         reply.close()
-        server.until(lambda: counter(server, "dragoman_batches_under_way") == 0)
+        server.until(lambda: server.metric("dragoman_batches_under_way") == 0)
 
 
 def test_a_full_queue_of_a_batch_lets_others_in(endless, busy):
@@ -219,24 +210,24 @@ def test_a_full_queue_of_a_batch_lets_others_in(endless, busy):
         rest = batch.iter_lines()
         next(rest)
         # A full queue of a batch is no reason for another replica: the autoscaler's gauge does not show it.
-        assert counter(server, "dragoman_queue_all_seconds") > 0 and counter(server, "dragoman_queue_seconds") == 0
+        assert server.metric("dragoman_queue_all_seconds") > 0 and server.metric("dragoman_queue_seconds") == 0
         for _ in range(3):
             reply = server.translate("Hi.", beam_size=1)
             assert reply.status_code == 200, reply.text
         batch.close()
-        server.until(lambda: counter(server, "dragoman_queue_depth") == 0)
+        server.until(lambda: server.metric("dragoman_queue_depth") == 0)
 
 
 def test_an_interactive_batch_does_not_wait_for_a_bulk_one(endless, busy):
     """A bulk batch that fills the queue holds up no batch with priority interactive."""
     with Server(endless, *NARROW) as server:
         bulk = server.post("/v1/batch", {"items": spread(busy(0.05), 200)}, headers=NDJSON, stream=True)
-        server.until(lambda: counter(server, "dragoman_queue_depth") > 200)
+        server.until(lambda: server.metric("dragoman_queue_depth") > 200)
         reply = server.post("/v1/batch", {"items": [item("Hi.", beam_size=1)], "priority": "interactive"})
         assert "text" in answers(reply)[0]
-        assert counter(server, "dragoman_queue_depth") > 100
+        assert server.metric("dragoman_queue_depth") > 100
         bulk.close()
-        server.until(lambda: counter(server, "dragoman_queue_depth") == 0)
+        server.until(lambda: server.metric("dragoman_queue_depth") == 0)
 
 
 def test_deadline_of_a_batch(endless, busy):
@@ -252,8 +243,8 @@ def test_deadline_of_a_batch(endless, busy):
             assert got[1]["error"]["code"] == "unsupported_language"
             assert got[-1]["error"]["code"] == "timeout"
             assert len(got) == len(items)
-        server.until(lambda: counter(server, "dragoman_live_sentences") == 0)
-        assert counter(server, "dragoman_batch_items_total", outcome="timeout") > 0
+        server.until(lambda: server.metric("dragoman_live_sentences") == 0)
+        assert server.metric("dragoman_batch_items_total", outcome="timeout") > 0
 
 
 def test_timeout_header(endless, busy):
@@ -271,11 +262,11 @@ def test_client_gone(endless, busy, headers):
         body = {"items": spread(busy(3), 100), "timeout_ms": 300000}
         s = server.connect()
         s.sendall(http_post("/v1/batch", body, *headers))
-        server.until(lambda: counter(server, "dragoman_live_sentences") > 0)
+        server.until(lambda: server.metric("dragoman_live_sentences") > 0)
         s.close()
-        server.until(lambda: counter(server, "dragoman_batch_items_total", outcome="cancelled") >= 98)
-        server.until(lambda: counter(server, "dragoman_live_sentences") == 0
-                     and counter(server, "dragoman_queue_depth") == 0)
+        server.until(lambda: server.metric("dragoman_batch_items_total", outcome="cancelled") >= 98)
+        server.until(lambda: server.metric("dragoman_live_sentences") == 0
+                     and server.metric("dragoman_queue_depth") == 0)
         server.until(lambda: server.logged(r"route=/v1/batch status=499"))
         assert server.translate("Hi.").status_code == 200
 
@@ -289,9 +280,9 @@ def test_a_reader_who_is_slow_holds_up_nobody(models):
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         s.connect(("127.0.0.1", server.port))
         s.sendall(http_post("/v1/batch", {"items": items}, "Accept: application/x-ndjson"))
-        server.until(lambda: counter(server, "dragoman_batch_items_total", outcome="ok") > 0)
-        server.until(lambda: counter(server, "dragoman_batch_items_total", outcome="cancelled") > 0)
-        done = counter(server, "dragoman_batch_items_total", outcome="ok")
+        server.until(lambda: server.metric("dragoman_batch_items_total", outcome="ok") > 0)
+        server.until(lambda: server.metric("dragoman_batch_items_total", outcome="cancelled") > 0)
+        done = server.metric("dragoman_batch_items_total", outcome="ok")
         assert done < 2000, "all was made before anybody read it"
         s.close()
         server.until(lambda: server.logged(r"route=/v1/batch status=499"))
@@ -304,7 +295,7 @@ def test_too_many_batches(endless, busy):
         for _ in range(64):
             held.append(server.connect())
             held[-1].sendall(body)
-        server.until(lambda: counter(server, "dragoman_batches_under_way") == 64)
+        server.until(lambda: server.metric("dragoman_batches_under_way") == 64)
         reply = server.post("/v1/batch", {"items": [item("Hi.")]})
         assert reply.status_code == 503 and reply.headers["Retry-After"] == "1"
         assert reply.json()["error"]["code"] == "overloaded"
@@ -322,7 +313,7 @@ def test_two_batches_share(endless, busy):
         next(rest)
         small = answers(server.post("/v1/batch", {"items": [item(text)] * 2}))
         assert all("text" in a for a in small)
-        assert counter(server, "dragoman_batches_under_way") == 1  # the large one
+        assert server.metric("dragoman_batches_under_way") == 1  # the large one
         large.close()
 
 
@@ -333,11 +324,11 @@ def test_an_older_batch_goes_on(endless):
         begun = older.iter_lines()
         next(begun)
         newer = server.post("/v1/batch", {"items": spread(long_text(1).replace("road", "street"), 500)}, headers=NDJSON, stream=True)
-        before = counter(server, "dragoman_batch_items_total")
+        before = server.metric("dragoman_batch_items_total")
         rest = newer.iter_lines()
         for _ in range(40):
             next(rest)
-        assert counter(server, "dragoman_batch_items_total") - before > 60  # about 80, of which 40 are the newer one's
+        assert server.metric("dragoman_batch_items_total") - before > 60  # about 80, of which 40 are the newer one's
         older.close()
         newer.close()
 
@@ -350,7 +341,7 @@ def test_a_larger_item_does_not_wait_for_another_batch(endless, sentences):
         next(begun)
         large = answers(server.post("/v1/batch", {"items": [item(long_text(sentences).replace("road", "way"))]}))
         assert "text" in large[0]
-        assert counter(server, "dragoman_batches_under_way") == 1  # the other one
+        assert server.metric("dragoman_batches_under_way") == 1  # the other one
         other.close()
 
 
@@ -362,7 +353,7 @@ def test_stop_in_the_middle(endless, busy, headers):
     with Server(endless, *flags) as server:
         s = server.connect()
         s.sendall(http_post("/v1/batch", {"items": [item("12:30"), *spread(busy(20), 20)]}, *headers))
-        server.until(lambda: counter(server, "dragoman_live_sentences") > 0)
+        server.until(lambda: server.metric("dragoman_live_sentences") > 0)
         assert server.stop() == 0
         data = read_all(s)
         s.close()
@@ -374,7 +365,7 @@ def test_drain_finishes_batches(models):
     with Server(models) as server:
         s = server.connect()
         s.sendall(http_post("/v1/batch", {"items": [item("Hello number %d." % i) for i in range(500)]}))
-        server.until(lambda: counter(server, "dragoman_batch_items_total") > 0)
+        server.until(lambda: server.metric("dragoman_batch_items_total") > 0)
         assert server.stop() == 0
         data = read_all(s)
         assert data.startswith(b"HTTP/1.1 200")

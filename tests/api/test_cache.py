@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from conftest import CLI, NARROW, ROOT, Server, http_post, long_text
-from test_batch import NDJSON, answers, counter, item, lines
+from test_batch import NDJSON, answers, item, lines
 from test_stream import arriving, stream
 
 
@@ -25,26 +25,26 @@ def both(models):
 
 
 def counts(server):
-    return tuple(counter(server, "dragoman_cache_%s_total" % name) for name in ("hits", "misses"))
+    return tuple(server.metric("dragoman_cache_%s_total" % name) for name in ("hits", "misses"))
 
 
 def test_off_by_default(server):
     for _ in range(2):
         server.translate("Hello there.")
     assert counts(server) == (0, 0)
-    assert counter(server, "dragoman_cache_max_bytes") == 0
+    assert server.metric("dragoman_cache_max_bytes") == 0
 
 
 def test_the_second_time_no_engine_is_asked(both):
     keeping, _ = both
     first = keeping.translate("One is one. Two is two.", scores=True)
-    steps, sentences = counter(keeping, "dragoman_decode_steps_total"), counter(keeping, "dragoman_sentences_total")
+    steps, sentences = keeping.metric("dragoman_decode_steps_total"), keeping.metric("dragoman_sentences_total")
     hits, misses = counts(keeping)
     again = keeping.translate("Two is two. One is one.", scores=True)
-    assert counter(keeping, "dragoman_decode_steps_total") == steps
+    assert keeping.metric("dragoman_decode_steps_total") == steps
     found, missed = counts(keeping)
     assert found >= hits + 2 and missed == misses  # more hits if a sentence took two rounds
-    assert counter(keeping, "dragoman_sentences_total") == sentences + 2
+    assert keeping.metric("dragoman_sentences_total") == sentences + 2
     a, b = (r.json()["translations"][0]["text"] for r in (first, again))
     assert sorted(a) == sorted(b)
     assert again.json()["usage"] == first.json()["usage"]
@@ -58,11 +58,11 @@ def test_a_stream_does_not_wait_with_what_is_known(endless, words):
         known, new, long = long_text(1), "It walks " + "along " * words + "now.", "We walk " + "along the road " * 150 + "now."
         server.translate(known)
         other.sendall(http_post("/v1/translate", dict(text=long, source="en", target="de")))
-        server.until(lambda: counter(server, "dragoman_live_sentences") == 1)
+        server.until(lambda: server.metric("dragoman_live_sentences") == 1)
         got = arriving(server, known + " " + new)
         _, name, event = next(got)
         assert name == "sentence" and event["sentence_index"] == 0
-        assert counter(server, "dragoman_queue_depth") > 0
+        assert server.metric("dragoman_queue_depth") > 0
         assert [name for _, name, _ in got][-1] == "done"
 
 
@@ -155,7 +155,7 @@ def test_bounded(models):
     with Server(models, "--cache-bytes", "20000") as server:
         for i in range(300):
             assert server.translate("The cat %d sleeps." % i).status_code == 200
-        assert 0 < counter(server, "dragoman_cache_bytes") <= 20000
-        assert counter(server, "dragoman_cache_evictions_total") > 0
-        assert counter(server, "dragoman_cache_entries") > 2
-        assert counter(server, "dragoman_cache_max_bytes") == 20000
+        assert 0 < server.metric("dragoman_cache_bytes") <= 20000
+        assert server.metric("dragoman_cache_evictions_total") > 0
+        assert server.metric("dragoman_cache_entries") > 2
+        assert server.metric("dragoman_cache_max_bytes") == 20000

@@ -182,7 +182,7 @@ def test_the_version_of_tags_is_said(server):
 
 
 def sentences(server):
-    return int(re.search(r'dragoman_sentences_total{pair="en-de"} (\d+)', server.get("/metrics").text).group(1))
+    return server.metric("dragoman_sentences_total", pair="en-de")
 
 
 def test_a_text_that_is_not_split(server):

@@ -1,5 +1,4 @@
 """Language detection: POST /v1/detect, and sentences in another language than the request states."""
-import re
 
 import pytest
 
@@ -53,11 +52,11 @@ def flags(server, text, source, target):
 
 def test_another_language_than_stated(server):
     doubt = "source_language_doubtful"
-    before = float(re.search(r"^dragoman_source_language_doubtful_total (\S+)$", server.get("/metrics").text, re.M).group(1))
+    before = server.metric("dragoman_source_language_doubtful_total")
     assert [doubt in f for f in flags(server, f"{ENGLISH} {GERMAN}", "en", "de")] == [False, True]
     assert [doubt in f for f in flags(server, f"{ENGLISH} {GERMAN}", "de", "fr")] == [True, False]
     assert [doubt in f for f in flags(server, "Danke", "en", "de")] == [False]  # one word may be a name
-    after = float(re.search(r"^dragoman_source_language_doubtful_total (\S+)$", server.get("/metrics").text, re.M).group(1))
+    after = server.metric("dragoman_source_language_doubtful_total")
     assert after - before == 2
 
 

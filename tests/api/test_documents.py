@@ -16,7 +16,6 @@ import requests
 
 import conftest
 from conftest import CLI, PATIENCE, Server
-from test_batch import counter
 from test_keys import add
 
 BUNDLES = os.path.join(conftest.ROOT, "weights", "bundles")
@@ -261,7 +260,7 @@ def test_a_server_beside_another(tmp_path):
         return "".join("Two dogs play in the snow with number %d.\n" % i for i in range(n)).encode()
 
     def sentences(s):
-        return counter(s, "dragoman_sentences_total")
+        return s.metric("dragoman_sentences_total")
 
     store = str(tmp_path / "d.db")
     with Server(BUNDLES, "--documents", store, "--drain-timeout", "0") as old, concurrent.futures.ThreadPoolExecutor(1) as pool:

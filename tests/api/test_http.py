@@ -7,7 +7,6 @@ import time
 import pytest
 
 from conftest import Server, http_post, read_all
-from test_batch import counter
 from http_replies import GOOD, code_of, header_of, read_reply, status_of
 
 GETS = ["/", "/livez", "/readyz", "/metrics", "/openapi.yaml", "/v1/models"]
@@ -235,11 +234,11 @@ def test_a_long_cookie_is_answered(server):
 
 
 def test_a_refused_head_is_an_error_of_its_dialect_and_costs_nothing(server):
-    before = counter(server, "dragoman_source_tokens_total")
+    before = server.metric("dragoman_source_tokens_total")
     reply = server.raw(b"POST /translate?source=en&target=de&q=" + b"Two+dogs.+" * 1640 + b" HTTP/1.1\r\n" + USUAL % 0 + b"\r\n")
     assert status_of(reply) == 431 and "send texts in the body" in json.loads(reply.split(b"\r\n\r\n", 1)[1])["error"]
     assert header_of(reply, "Connection") == "close" and header_of(reply, "Access-Control-Allow-Origin") == "*"
-    assert counter(server, "dragoman_source_tokens_total") == before
+    assert server.metric("dragoman_source_tokens_total") == before
 
 
 @pytest.mark.parametrize("data,status,route", [
@@ -248,7 +247,7 @@ def test_a_refused_head_is_an_error_of_its_dialect_and_costs_nothing(server):
 def test_what_the_library_refuses_is_counted_and_logged_as_that(server, data, status, route):
     """With its route, if its headers were read."""
     def counted(code):
-        return counter(server, "dragoman_http_requests_total", route=route or "other", code=str(code))
+        return server.metric("dragoman_http_requests_total", route=route or "other", code=str(code))
     before, gone, lines = counted(status), counted(499), len(server.log)
     assert status_of(server.raw(data)) == status
     server.until(lambda: counted(status) + counted(499) > before + gone)

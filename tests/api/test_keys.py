@@ -11,7 +11,6 @@ import pytest
 import requests
 
 from conftest import CLI, NARROW, PATIENCE, SERVER, Server, http_post, long_text
-from test_batch import counter
 from test_stream import read_events
 
 GOOD = {"text": "Hello.", "source": "en", "target": "de"}
@@ -208,7 +207,7 @@ def test_a_batch_that_is_cut_short(endless, busy, path, accept):
         assert reply.status_code == 200 and reply.text.count('"timeout"') == 1
         with server.connect() as s:
             s.sendall(http_post("/v1/batch", body, "Authorization: Bearer " + left["key"], "Accept: " + accept))
-            server.until(lambda: counter(server, "dragoman_live_sentences") > 0)
+            server.until(lambda: server.metric("dragoman_live_sentences") > 0)
         server.until(lambda: server.logged(r"route=/v1/batch status=499"))
     assert used(path, late) == (1, 5)
     assert used(path, left) == (1, 5 + len(body["items"][1]["text"]))
@@ -266,7 +265,7 @@ def test_a_file_that_is_locked_stops_no_request(models, path):
             assert ask(server, key).status_code == 200
             asked += 1
             time.sleep(0.1)
-        server.until(lambda: counter(server, "dragoman_key_store_errors_total") >= 2)
+        server.until(lambda: server.metric("dragoman_key_store_errors_total") >= 2)
         assert sum("store=failed" in line for line in server.log) == 1 and not server.logged("store=recovered")
         holder.execute("ROLLBACK")
         holder.close()

@@ -210,6 +210,5 @@ def test_packed_tags_take_what_the_plan_says(tmp_path):
         assert len(large) < MIB
         for made in pool.map(lambda _: send(s, "/v1/documents", "a.docx", large).json(), range(4)):
             assert over(s, made)["status"] == "done"
-        with open("/proc/%d/status" % s.process.pid, encoding="utf-8") as f:
-            used = int(next(line for line in f if line.startswith("VmHWM")).split()[1]) * 1024 / 1e6
+        used = s.memory_mb("VmHWM")
     assert 200 < used < most, (used, most)

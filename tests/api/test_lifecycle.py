@@ -81,7 +81,7 @@ def test_a_full_queue_refuses_at_once(endless, busy):
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             long = max(busy(3), long_text(60), key=len)  # on a slow machine, three seconds are few sentences
             taken = pool.submit(server.translate, long)  # larger than the bound, but taken because nothing waits
-            server.until(lambda: gauge(server, "dragoman_queue_tokens") > 100)
+            server.until(lambda: server.metric("dragoman_queue_tokens") > 100)
             for _ in range(8):
                 reply = server.translate(long + " Again.")  # larger, too, and refused because the other waits
                 assert reply.status_code == 503 and reply.json()["error"]["code"] == "overloaded"
@@ -119,15 +119,15 @@ def test_a_client_that_goes_away_frees_its_place(endless, busy, how):
     with Server(endless, *NARROW) as server:
         gone = server.connect()
         gone.sendall(http_post("/v1/translate", dict(text=text, source="en", target="de")))
-        server.until(lambda: gauge(server, "dragoman_queue_depth") > 0)
+        server.until(lambda: server.metric("dragoman_queue_depth") > 0)
         if how == "half-close":
             gone.shutdown(socket.SHUT_WR)
         elif how == "reset":
             gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         if how != "half-close":
             gone.close()
-        server.until(lambda: gauge(server, "dragoman_queue_depth") == gauge(server, "dragoman_live_sentences") == 0)
-        assert gauge(server, "dragoman_decode_steps_total") < text.count(".") * 50 / 2  # each sentence takes more than 50
+        server.until(lambda: server.metric("dragoman_queue_depth") == server.metric("dragoman_live_sentences") == 0)
+        assert server.metric("dragoman_decode_steps_total") < text.count(".") * 50 / 2  # each sentence takes more than 50
         server.until(lambda: server.logged(r"route=/v1/translate status=499"))
         assert server.translate("Me next.").status_code == 200
         gone.close()
@@ -140,10 +140,10 @@ def test_half_closing_is_answered(endless, busy):
         for _ in range(20):
             with server.connect() as s:
                 s.sendall(http_post("/v1/translate", dict(text=busy(60), source="en", target="de")))
-                server.until(lambda: gauge(server, "dragoman_live_sentences") > 0)
+                server.until(lambda: server.metric("dragoman_live_sentences") > 0)
                 s.shutdown(socket.SHUT_WR)
                 assert b"client_gone" in read_all(s)
-            server.until(lambda: gauge(server, "dragoman_live_sentences") == 0)
+            server.until(lambda: server.metric("dragoman_live_sentences") == 0)
         for s in idle:
             s.close()
 
@@ -157,12 +157,8 @@ def test_a_request_cut_off_leaves_no_connection(models, left):
             with server.connect() as s:
                 s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
                 s.sendall(request[:-left])
-        server.until(lambda: gauge(server, "dragoman_connections_open") == 1, 60)
+        server.until(lambda: server.metric("dragoman_connections_open") == 1, 60)
         server.until(lambda: server.logged("status=499"))
-
-
-def gauge(server, name):
-    return float(re.search("^%s (\\S+)$" % name, server.get("/metrics").text, re.M).group(1))
 
 
 def test_waves_of_vanishing_clients_among_steady_ones(models):
@@ -320,7 +316,7 @@ def test_not_ready_while_draining(endless, busy):
             kept.sendall(b"GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n")
             assert kept.recv(65536).startswith(b"HTTP/1.1 200 ")
             running.sendall(http_post("/v1/translate", dict(text=busy(60), source="en", target="de")))
-            server.until(lambda: gauge(server, "dragoman_live_sentences") > 0)
+            server.until(lambda: server.metric("dragoman_live_sentences") > 0)
             server.process.send_signal(signal.SIGTERM)
             server.until(lambda: server.logged('event="stopping"'))
             kept.sendall(b"GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n")

@@ -1,7 +1,6 @@
 """Bundles opened on demand (--model-memory): every answer is right, whatever else is opened and closed meanwhile."""
 import concurrent.futures
 import json
-import os
 import random
 import re
 import shutil
@@ -40,10 +39,6 @@ def pairs():
     return [("en", x) for x in LANGUAGES] + [(x, "en") for x in LANGUAGES]
 
 
-def metric(server, name):
-    return float(re.search(r"^%s (\S+)" % re.escape(name), server.get("/metrics").text, re.M)[1])
-
-
 def opened(server):
     return {m["name"] for m in server.get("/v1/models").json()["models"] if m["open"]}
 
@@ -59,10 +54,10 @@ FLAGS = ["--workers", "2", "--max-queue-tokens", "1000000", "--request-timeout",
 def right(many):
     """Returns each pair's answer with all bundles open, and the bytes that one bundle takes."""
     with Server(str(many), *FLAGS) as server:
-        assert len(opened(server)) == 16 and metric(server, 'dragoman_model_opens_total{outcome="ok"}') == 16
+        assert len(opened(server)) == 16 and server.metric("dragoman_model_opens_total", outcome="ok") == 16
         answers = {p: ask(server, *p).json()["translations"] for p in pairs()}
         answers.update({(a, b): ask(server, a, b).json()["translations"] for a in LANGUAGES[:3] for b in LANGUAGES[:3] if a != b})
-        return answers, int(metric(server, "dragoman_model_memory_bytes") / 16)
+        return answers, int(server.metric("dragoman_model_memory_bytes") / 16)
 
 
 def test_what_fits_is_opened_at_start_and_the_rest_when_it_is_needed(many, right):
@@ -78,8 +73,8 @@ def test_what_fits_is_opened_at_start_and_the_rest_when_it_is_needed(many, right
             assert ask(server, *name.split("-")).status_code == 200
         assert ask(server, "sv", "en").json()["translations"] == answers["sv", "en"]
         assert opened(server) == {"en-de", "en-es", "en-fr", "sv-en"}  # de-en was idle longest
-        assert metric(server, "dragoman_model_closes_total") == 1 == metric(server, "dragoman_models_open") - 3
-        assert metric(server, "dragoman_model_memory_bytes") <= metric(server, "dragoman_model_memory_max_bytes")
+        assert server.metric("dragoman_model_closes_total") == 1 == server.metric("dragoman_models_open") - 3
+        assert server.metric("dragoman_model_memory_bytes") <= server.metric("dragoman_model_memory_max_bytes")
         assert server.logged(r'event="model" name=sv-en .*read_seconds=')
         assert ask(server, "sv", "en", beam_size=99).status_code == 400  # and a wrong request opens nothing
         assert ask(server, "en", "pl", n_best=9, beam_size=2).status_code == 400 and "en-pl" not in opened(server)
@@ -112,13 +107,8 @@ def test_steps_do_not_fall_when_a_bundle_is_closed(many, right):
             found = re.findall(r'^dragoman_worker_steps_total{worker="0",device="[^"]+"} (\S+)$', server.get("/metrics").text, re.M)
             assert len(found) == 1 and float(found[0]) > steps[-1], (pair, steps, found)
             steps.append(float(found[0]))
-        assert metric(server, "dragoman_model_closes_total") >= 2
-        assert steps[-1] == metric(server, "dragoman_decode_steps_total")
-
-
-def resident(server):
-    with open("/proc/%d/status" % server.process.pid, encoding="utf-8") as f:
-        return int(re.search(r"VmRSS:\s+(\d+)", f.read())[1]) * 1024
+        assert server.metric("dragoman_model_closes_total") >= 2
+        assert steps[-1] == server.metric("dragoman_decode_steps_total")
 
 
 @pytest.mark.parametrize("room", [1, 3])
@@ -128,7 +118,7 @@ def test_every_answer_is_right_while_bundles_come_and_go(many, right, room):
     with Server(str(many), *FLAGS, "--model-memory", str(each * room + each // 2)) as server:
         for p in pairs():
             ask(server, *p)
-        before, most, wrong, end = resident(server), [0], [], time.monotonic() + 4
+        before, most, wrong, end = server.memory_mb(), [0], [], time.monotonic() + 4
 
         def client(number):
             rng = random.Random(number)
@@ -153,7 +143,7 @@ def test_every_answer_is_right_while_bundles_come_and_go(many, right, room):
                         got, want = r.json().get("translations", r.text), answers[pair]
                     if got != want:
                         wrong.append((pair, r.status_code, got))
-                    most[0] = max(most[0], resident(server))
+                    most[0] = max(most[0], server.memory_mb())
 
         clients = [threading.Thread(target=client, args=(n,)) for n in range(6)]
         for c in clients:
@@ -161,10 +151,10 @@ def test_every_answer_is_right_while_bundles_come_and_go(many, right, room):
         for c in clients:
             c.join()
         assert wrong == []
-        assert metric(server, "dragoman_model_closes_total") > 10
-        server.until(lambda: metric(server, "dragoman_model_waiting_requests") == 0)
-        assert sanitized() or most[0] < before + 20e6  # one bundle and six requests; a leak grows with each opening
-        server.until(lambda: metric(server, "dragoman_models_open") <= room)
+        assert server.metric("dragoman_model_closes_total") > 10
+        server.until(lambda: server.metric("dragoman_model_waiting_requests") == 0)
+        assert sanitized() or most[0] < before + 20  # one bundle and six requests; a leak grows with each opening
+        server.until(lambda: server.metric("dragoman_models_open") <= room)
 
 
 def test_a_pivot_over_the_limit_leaves_one_bundle_open(many, right):
@@ -182,7 +172,7 @@ def test_one_opening_for_all_who_wait(many, right):
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             replies = list(pool.map(lambda _: ask(server, "en", "sv").json()["translations"], range(8)))
         assert replies == [answers["en", "sv"]] * 8
-        assert metric(server, 'dragoman_model_opens_total{outcome="ok"}') == 2
+        assert server.metric("dragoman_model_opens_total", outcome="ok") == 2
 
 
 def test_a_request_waits_for_one_in_use_up_to_its_deadline(many, right, endless, tmp_path):
@@ -222,7 +212,7 @@ def test_a_closed_bundle_that_cannot_be_opened(many, right, tmp_path, how):
         assert reply.status_code == 500 and str(folder) not in reply.text, reply.text
         assert ask(server, "en", "de").json()["translations"] == right[0]["en", "de"]
         server.until(lambda: server.logged(r'level=error event="bundle cannot be opened" name=en-fr message=.*%s' % re.escape(str(folder))))
-        assert metric(server, 'dragoman_model_opens_total{outcome="failed"}') >= 1
+        assert server.metric("dragoman_model_opens_total", outcome="failed") >= 1
         if how == "changed":
             assert server.reload().json()["opened"] == 1
         else:

@@ -37,13 +37,13 @@ def versions(server):
 
 
 def counts(server):
-    return [int(float(n)) for n in re.findall(r'^dragoman_model_reloads_total\{outcome="\w+"\} (\S+)',
-                                              server.get("/metrics").text, re.M)]
+    """Returns how many reloads succeeded, and how many failed."""
+    return [server.metric("dragoman_model_reloads_total", outcome=o) for o in ("ok", "failed")]
 
 
 def models_open(server):
     """Returns the number of models in the server's memory, including replaced ones."""
-    return int(float(re.search(r"^dragoman_models_open (\S+)", server.get("/metrics").text, re.M)[1]))
+    return server.metric("dragoman_models_open")
 
 
 @pytest.mark.parametrize("how", ["post", "signal"])
@@ -91,8 +91,7 @@ def test_no_request_is_lost_in_an_exchange(folder, how):
         assert after["en-de"] != before["en-de"] and after["de-fr"] == before["de-fr"]
         assert wanted[before["en-de"]] != wanted[after["en-de"]]  # another model, another answer
         server.until(lambda: models_open(server) == 2)
-        text = server.get("/metrics").text
-        assert float(re.search(r"^dragoman_model_last_reload_timestamp_seconds (\S+)", text, re.M)[1]) > time.time() - 600
+        assert server.metric("dragoman_model_last_reload_timestamp_seconds") > time.time() - 600
         server.until(lambda: server.logged('event="reloaded" opened=1 kept=1 removed=1'))
 
 
@@ -308,7 +307,6 @@ def test_settings_that_sighup_takes(models, tmp_path):
     """Limits, log level and cache change between two requests; the log names what needs a restart, and a wrong file changes
     nothing."""
     config = tmp_path / "server.json"
-    metric = lambda server, name: float(re.search("^%s (\\S+)" % name, server.get("/metrics").text, re.M)[1])
 
     def write(**settings):
         config.write_text(json.dumps(settings))
@@ -320,19 +318,19 @@ def test_settings_that_sighup_takes(models, tmp_path):
     config.write_text(json.dumps({"max_texts": 2}))
     with Server(models, "--config", str(config), "--max-sentences", "100") as server:
         assert server.translate(["One.", "Two.", "Three."]).status_code == 413
-        assert metric(server, "dragoman_cache_max_bytes") == 0
+        assert server.metric("dragoman_cache_max_bytes") == 0
         write(max_texts=3, cache_bytes=1 << 20, log_level="debug", max_sentences=1, workers=2)
         assert server.translate(["One.", "Two.", "Three."]).status_code == 200  # max_sentences: the flag beats the file
-        assert metric(server, "dragoman_cache_max_bytes") == 1 << 20
+        assert server.metric("dragoman_cache_max_bytes") == 1 << 20
         first = server.translate("Once more.").json()
         assert server.translate("Once more.").json()["translations"] == first["translations"]
-        assert metric(server, "dragoman_cache_hits_total") > 0
+        assert server.metric("dragoman_cache_hits_total") > 0
         assert server.logged(r'event="settings changed" now="?max_texts=3,cache_bytes=1048576,log_level=debug')
         assert server.logged(r'level=warn event="settings need a restart" names="?workers')
         server.until(lambda: server.logged("level=debug .*route=/metrics"))
         write(max_texts=2, idle_timeout=0.3, log_level="info", cache_bytes=0)
         assert server.translate(["One.", "Two.", "Three."]).status_code == 413
-        assert metric(server, "dragoman_cache_entries") == metric(server, "dragoman_cache_max_bytes") == 0
+        assert server.metric("dragoman_cache_entries") == server.metric("dragoman_cache_max_bytes") == 0
         with server.connect() as s:  # a connection that was idle for so long is closed
             s.sendall(b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
             start, data = time.monotonic(), b""

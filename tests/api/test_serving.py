@@ -12,11 +12,6 @@ from conftest import NARROW, Server, http_post, long_text
 WORDS = "the a man dog rides plays bicycle snow quickly and on in street red two".split()
 
 
-def metric(server, name):
-    found = re.search(r"^%s (\S+)$" % name, server.get("/metrics").text, re.M)
-    return float(found.group(1))
-
-
 def one_long():
     """A single sentence that keeps a NARROW server busy for as long as many short ones would."""
     return " ".join(["walks"] * 40) + "."
@@ -90,7 +85,7 @@ def test_random_load_the_same_bits_as_alone(models, flags):
 def begin_long(server, pool, **fields):
     """Sends a sentence that others wait for; on a machine that stalls it may end before they come, so callers repeat."""
     front = pool.submit(server.translate, one_long(), **fields)
-    server.until(lambda: metric(server, "dragoman_live_sentences") > 0 or front.done())
+    server.until(lambda: server.metric("dragoman_live_sentences") > 0 or front.done())
     return front
 
 
@@ -99,7 +94,7 @@ def test_equal_sentences_that_wait_are_translated_once(endless):
     with Server(endless, *NARROW) as server:
         alone = ok(server.translate(text))
         for _ in range(20):
-            before = metric(server, "dragoman_coalesced_sentences_total")
+            before = server.metric("dragoman_coalesced_sentences_total")
             with concurrent.futures.ThreadPoolExecutor(16) as pool:
                 front = begin_long(server, pool, beam_size=4)
                 same = [pool.submit(server.translate, text) for _ in range(8)]
@@ -112,8 +107,8 @@ def test_equal_sentences_that_wait_are_translated_once(endless):
                 assert ok(other.result())
                 assert late.result().status_code in (200, 504)
                 ok(front.result())
-            assert metric(server, "dragoman_queue_depth") == 0
-            if metric(server, "dragoman_coalesced_sentences_total") - before >= 9:
+            assert server.metric("dragoman_queue_depth") == 0
+            if server.metric("dragoman_coalesced_sentences_total") - before >= 9:
                 break
         else:
             pytest.fail("equal sentences never waited together")
@@ -127,13 +122,13 @@ def test_one_of_many_leaves_the_others_stay(endless):
         for _ in range(20):
             with concurrent.futures.ThreadPoolExecutor(8) as pool:
                 front = begin_long(server, pool)
-                depth = metric(server, "dragoman_queue_depth")
-                before = metric(server, "dragoman_coalesced_sentences_total")
+                depth = server.metric("dragoman_queue_depth")
+                before = server.metric("dragoman_coalesced_sentences_total")
                 with server.connect() as s:
                     s.sendall(http_post("/v1/translate", dict(text=text, source="en", target="de")))
-                    server.until(lambda: metric(server, "dragoman_queue_depth") != depth or front.done())
+                    server.until(lambda: server.metric("dragoman_queue_depth") != depth or front.done())
                     same = [pool.submit(server.translate, text) for _ in range(3)]
-                    server.until(lambda: metric(server, "dragoman_coalesced_sentences_total") >= before + 3 or front.done())
+                    server.until(lambda: server.metric("dragoman_coalesced_sentences_total") >= before + 3 or front.done())
                     left_in_time = not front.done()
                 for reply in same:
                     assert ok(reply.result()) == alone
@@ -155,7 +150,7 @@ def test_interactive_goes_before_bulk_which_goes_on(endless, busy):
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             start = time.monotonic()
             bulk = pool.submit(server.translate, busy(3), priority="bulk")
-            server.until(lambda: metric(server, "dragoman_live_sentences") > 0)
+            server.until(lambda: server.metric("dragoman_live_sentences") > 0)
             at = time.monotonic()
             ok(server.translate("Short too."))
             took = time.monotonic() - at
@@ -168,7 +163,7 @@ def test_a_large_request_does_not_block_small_ones(endless, busy):
     with Server(endless, *NARROW) as server:
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             large = pool.submit(server.translate, busy(3))
-            server.until(lambda: metric(server, "dragoman_queue_depth") > 0)
+            server.until(lambda: server.metric("dragoman_queue_depth") > 0)
             for i in range(3):
                 ok(server.translate("Small number %d." % i))
                 assert not large.done()
@@ -180,7 +175,7 @@ def test_bulk_does_not_keep_interactive_out(endless, busy):
     with Server(endless, *NARROW, "--max-queue-tokens", "40") as server:
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             bulk = pool.submit(server.translate, busy(3), priority="bulk") # larger than the bound, but no other such waits
-            server.until(lambda: metric(server, "dragoman_queue_depth") > 5)
+            server.until(lambda: server.metric("dragoman_queue_depth") > 5)
             reply = server.translate(long_text(10), priority="bulk") # larger, too
             assert reply.status_code == 503 and int(reply.headers["Retry-After"]) >= 1
             ok(server.translate("Somebody waits for this."))

@@ -255,8 +255,7 @@ def test_the_plan_is_not_exceeded(endless):
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             for r in pool.map(lambda _: server.translate(long_text(20), beam_size=4), range(16)):
                 assert r.status_code == 200
-        with open("/proc/%d/status" % server.process.pid, encoding="utf-8") as f:
-            used = int(re.search(r"RssAnon:\s+(\d+) kB", f.read()).group(1)) * 1024 / 1e6
+        used = server.memory_mb("RssAnon")
     assert used < at_most(text) < 20 * used
 
 

@@ -6,7 +6,6 @@ import time
 import pytest
 
 from conftest import NARROW, Server, http_post, long_text, read_all
-from test_batch import counter
 from test_translate import TEXTS
 
 
@@ -94,11 +93,11 @@ def test_sentences_come_one_by_one(endless, busy):
     with Server(endless, *NARROW) as server:
         when = [(seconds, name) for seconds, name, _ in arriving(server, long_text(20))]
         assert [name for _, name in when] == ["sentence"] * 20 + ["done"]
-        assert counter(server, "dragoman_time_to_first_sentence_seconds_count") == 1
-        assert 0 < counter(server, "dragoman_time_to_first_sentence_seconds_sum") < when[-1][0]
+        assert server.metric("dragoman_time_to_first_sentence_seconds_count") == 1
+        assert 0 < server.metric("dragoman_time_to_first_sentence_seconds_sum") < when[-1][0]
         events = arriving(server, busy(60))
         for _ in range(5):  # these arrive while others wait
-            assert next(events)[1] == "sentence" and counter(server, "dragoman_queue_depth") > 0
+            assert next(events)[1] == "sentence" and server.metric("dragoman_queue_depth") > 0
         events.close()
 
 
@@ -110,11 +109,11 @@ def test_deadline_after_the_start(endless, busy):
         assert [name for name, _ in events[:-1]] == ["sentence"] * (len(events) - 1) and len(events) > 1
         name, data = events[-1]
         assert name == "error" and data["code"] == "timeout"
-        server.until(lambda: counter(server, "dragoman_live_sentences") == 0)
-        server.until(lambda: counter(server, "dragoman_requests_total", dialect="v1", outcome="timeout") == 1)  # whatever its status was
-        assert counter(server, "dragoman_requests_total", dialect="v1", outcome="ok") == 0
-        assert counter(server, "dragoman_http_requests_total", route="/v1/translate", method="POST", code="200") == 1
-        assert counter(server, "dragoman_last_success_timestamp_seconds") == 0
+        server.until(lambda: server.metric("dragoman_live_sentences") == 0)
+        server.until(lambda: server.metric("dragoman_requests_total", dialect="v1", outcome="timeout") == 1)  # whatever its status was
+        assert server.metric("dragoman_requests_total", dialect="v1", outcome="ok") == 0
+        assert server.metric("dragoman_http_requests_total", route="/v1/translate", method="POST", code="200") == 1
+        assert server.metric("dragoman_last_success_timestamp_seconds") == 0
 
 
 def test_client_gone(endless, busy):
@@ -124,10 +123,10 @@ def test_client_gone(endless, busy):
             data = b""
             while b"event: sentence" not in data:
                 data += s.recv(65536)
-        server.until(lambda: counter(server, "dragoman_live_sentences") == 0
-                     and counter(server, "dragoman_queue_depth") == 0)
+        server.until(lambda: server.metric("dragoman_live_sentences") == 0
+                     and server.metric("dragoman_queue_depth") == 0)
         server.until(lambda: server.logged(r"route=/v1/translate status=499"))
-        server.until(lambda: counter(server, "dragoman_requests_total", dialect="v1", outcome="cancelled") == 1)
+        server.until(lambda: server.metric("dragoman_requests_total", dialect="v1", outcome="cancelled") == 1)
 
 
 def test_stop_in_the_middle(endless, busy):
@@ -136,7 +135,7 @@ def test_stop_in_the_middle(endless, busy):
     with Server(endless, *flags) as server:
         s = server.connect()
         s.sendall(http_post("/v1/translate", dict(text=busy(30), source="en", target="de", stream=True)))
-        server.until(lambda: counter(server, "dragoman_live_sentences") > 0)
+        server.until(lambda: server.metric("dragoman_live_sentences") > 0)
         assert server.stop() == 0
         data = read_all(s)
         s.close()
@@ -149,7 +148,7 @@ def test_queue_full_is_a_plain_503(endless, busy):
     with Server(endless, *flags) as server:
         held = server.connect()
         held.sendall(http_post("/v1/translate", dict(text=busy(30), source="en", target="de", stream=True)))
-        server.until(lambda: counter(server, "dragoman_live_sentences") > 0)
+        server.until(lambda: server.metric("dragoman_live_sentences") > 0)
         reply = server.translate(busy(30), stream=True)  # one like it waits already
         assert reply.status_code == 503 and reply.json()["error"]["code"] == "overloaded"
         held.close()

@@ -76,7 +76,7 @@ def test_a_locked_file_holds_up_nobody(models, tmp_path):
         with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
             db.execute("BEGIN IMMEDIATE")
             waiting = [pool.submit(s.post, "/suggest", dict(GOOD, s="%d" % i)) for i in range(3)]
-            s.until(lambda: "dragoman_http_requests_in_flight 4\n" in s.get("/metrics").text, 30)
+            s.until(lambda: s.in_flight() == 3)
             assert s.get("/livez").status_code == 200 and s.translate("Hello.").status_code == 200
             assert not any(w.done() for w in waiting)
         assert {w.result().status_code for w in waiting} <= {200, 503}  # 503 after two seconds

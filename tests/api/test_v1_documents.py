@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from conftest import CLI, NARROW, PATIENCE, Server  # noqa: F401
-from test_batch import answers, counter, spread
+from test_batch import answers, spread
 from test_collections import new_key
 from test_documents import BUNDLES, GERMAN, HTML, TEXT, document
 from test_documents import wait as deepl_wait
@@ -79,7 +79,7 @@ def test_a_removed_one_is_not_translated_on(endless, busy, tmp_path):
         assert ask(s, "DELETE", "/" + made["id"]).status_code == 204
         next_one = send(s, content="Short.\n").json()
         s.until(lambda: ask(s, "GET", "/" + next_one["id"]).json()["status"] == "done")
-        assert counter(s, "dragoman_sentences_total") < len(lines) / 2
+        assert s.metric("dragoman_sentences_total") < len(lines) / 2
 
 
 def test_with_a_glossary(server):
@@ -138,7 +138,7 @@ def test_a_key_has_its_share_beside_anothers_document(endless, busy, tmp_path):
     with Server(endless, *NARROW, "--max-queue-tokens", "300", "--documents", str(tmp_path / "d.db"), "--keys", keys) as s:
         lines = [i["text"] for i in spread(busy(0.05), 1000)]
         made = send(s, content="\n\n".join(lines), key=a).json()
-        s.until(lambda: counter(s, "dragoman_queue_depth") > 5)
+        s.until(lambda: s.metric("dragoman_queue_depth") > 5)
         items = spread(busy(0.05).replace("road", "street"), 20)
         reply = s.post("/v1/batch", {"items": items}, headers={"Authorization": "Bearer " + b})
         assert all("text" in i for i in answers(reply))
@@ -161,7 +161,7 @@ def test_a_locked_file_holds_up_no_reader(tmp_path):
         with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
             db.execute("BEGIN IMMEDIATE")
             waiting = [pool.submit(ask, s, "DELETE", "/" + made[0]["id"]), pool.submit(send, s)]
-            s.until(lambda: "dragoman_http_requests_in_flight 3\n" in s.get("/metrics").text, 30)
+            s.until(lambda: s.in_flight() == 2)
             for m in made:
                 assert ask(s, "GET", "/" + m["id"]).json()["status"] == "done" and ask(s, "GET", "/" + m["id"] + "/result").status_code == 200
             assert s.get("/livez").status_code == 200 and not any(w.done() for w in waiting)
@@ -187,7 +187,7 @@ def test_its_texts_are_counted_as_translations(tmp_path):
     totals = ("sentences_total", "characters_total", "source_tokens_total", "target_tokens_total", "truncated_total", "batch_items_total")
 
     def counts(s):
-        return [counter(s, "dragoman_" + name) for name in totals]
+        return [s.metric("dragoman_" + name) for name in totals]
     texts = ["Two dogs play in the snow. A girl is smiling.", "Two dogs play in the snow, and " * 100 + "one sleeps."]
     with Server(BUNDLES, "--documents", str(tmp_path / "d.db")) as s:
         usage = s.post("/v1/translate", {"text": texts, "source": "en", "target": "de"}).json()["usage"]
@@ -195,7 +195,7 @@ def test_its_texts_are_counted_as_translations(tmp_path):
         assert first[:4] == [4, *(usage[f] for f in ("source_characters", "source_tokens", "target_tokens"))] and first[4] > 0
         assert over(s, send(s, "a.html", "".join("<p>%s</p>" % t for t in texts)).json())["status"] == "done"
         assert counts(s) == [2 * n for n in first] and first[-1] == 0
-        assert counter(s, "dragoman_sentences_total", pair="en-de") == 8
+        assert s.metric("dragoman_sentences_total", pair="en-de") == 8
 
 
 def test_the_last_success_is_a_models_answer(tmp_path):
@@ -206,15 +206,15 @@ def test_the_last_success_is_a_models_answer(tmp_path):
         assert s.post("/suggest", {"q": "a", "s": "b", "source": "en", "target": "de"}).status_code == 200
         made = send(s, "a.html", "").json()
         assert over(s, made)["status"] == "done"
-        assert counter(s, "dragoman_last_success_timestamp_seconds") == 0
+        assert s.metric("dragoman_last_success_timestamp_seconds") == 0
         before = time.time()
         assert over(s, send(s).json())["status"] == "done"
-        document = counter(s, "dragoman_last_success_timestamp_seconds")
+        document = s.metric("dragoman_last_success_timestamp_seconds")
         assert before - 1 <= document <= time.time() + 1
         for path, body in (("/v1/score", {"text": "A dog.", "translation": "Ein Hund."}), ("/v1/translate", {"text": "A dog."}), ("/v1/batch", {"items": [{"text": "A dog.", "source": "en", "target": "de"}]})):
-            last = counter(s, "dragoman_last_success_timestamp_seconds")
+            last = s.metric("dragoman_last_success_timestamp_seconds")
             assert s.post(path, body if "items" in body else {**body, "source": "en", "target": "de"}).status_code == 200, path
-            assert counter(s, "dragoman_last_success_timestamp_seconds") > last, path
-        last = counter(s, "dragoman_last_success_timestamp_seconds")
+            assert s.metric("dragoman_last_success_timestamp_seconds") > last, path
+        last = s.metric("dragoman_last_success_timestamp_seconds")
         assert s.post("/v1/batch", {"items": [{"text": "A dog.", "source": "en", "target": "xx"}]}).status_code == 200
-        assert counter(s, "dragoman_last_success_timestamp_seconds") == last
+        assert s.metric("dragoman_last_success_timestamp_seconds") == last

@@ -10,22 +10,15 @@ from conftest import CLI, NARROW, ROOT, Server, long_text
 WIDE = [f for i, f in enumerate(NARROW) if "--threads" not in (f, NARROW[i - 1])]
 
 
-def gauge(server, name):
-    for line in server.get("/metrics").text.splitlines():
-        if line.startswith(name + " "):
-            return float(line.split()[1])
-    raise AssertionError(name)
-
-
 def test_busy_workers_are_counted(endless, busy):
     with Server(endless, *WIDE, "--workers", "2") as server, ThreadPoolExecutor(2) as pool:
-        assert gauge(server, "dragoman_workers_busy") == 0
+        assert server.metric("dragoman_workers_busy") == 0
         first = pool.submit(server.translate, busy(4).replace("Number", "First"))
-        server.until(lambda: gauge(server, "dragoman_workers_busy") >= 1)
+        server.until(lambda: server.metric("dragoman_workers_busy") >= 1)
         second = pool.submit(server.translate, busy(4).replace("Number", "Second"))
-        server.until(lambda: gauge(server, "dragoman_workers_busy") == 2)
+        server.until(lambda: server.metric("dragoman_workers_busy") == 2)
         assert first.result().status_code == second.result().status_code == 200
-        server.until(lambda: gauge(server, "dragoman_workers_busy") == 0)
+        server.until(lambda: server.metric("dragoman_workers_busy") == 0)
 
 
 def test_answers_do_not_depend_on_workers(endless):

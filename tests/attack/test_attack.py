@@ -70,10 +70,6 @@ def closed(s):
         return True
 
 
-def metric(server, name):
-    return sum(float(line.split()[-1]) for line in server.get("/metrics").text.splitlines() if line.startswith(name))
-
-
 # Connections -------------------------------------------------------------------------------------------------
 
 def test_idle_connections_of_one_client_lock_nobody_out(models):  # noqa: F811
@@ -83,7 +79,7 @@ def test_idle_connections_of_one_client_lock_nobody_out(models):  # noqa: F811
         assert server.get("/livez").status_code == 200
         # One client has at most half of them, and loses its own, those that were idle longest.
         server.until(lambda: sum(not closed(s) for s in held) == 32)
-        assert closed(held[0]) and not closed(held[-1]) and metric(server, "dragoman_connections_evicted_total") >= 68
+        assert closed(held[0]) and not closed(held[-1]) and server.metric("dragoman_connections_evicted_total") >= 68
         for s in held:
             s.close()
 
@@ -95,7 +91,7 @@ def test_idle_connections_of_many_clients_lock_nobody_out(models):  # noqa: F811
             with connect_from(server, "127.0.0.3") as s:
                 s.sendall(LIVEZ)
                 assert answer(s).startswith(b"HTTP/1.1 200")
-        server.until(lambda: metric(server, "dragoman_connections_open") <= 64)
+        server.until(lambda: server.metric("dragoman_connections_open") <= 64)
         for s in held:
             s.close()
 
@@ -121,7 +117,7 @@ def test_clients_at_work_lose_nothing_to_new_ones(models):  # noqa: F811
         held = [connect_from(server, "127.0.0.2") for _ in range(30)]  # 2 of 32 are reserved for this machine
         for s in held:
             s.sendall(head)
-        server.until(lambda: metric(server, "dragoman_connections_open") >= 30)
+        server.until(lambda: server.metric("dragoman_connections_open") >= 30)
         server.until(lambda: ask_from(server, "127.0.0.3") == 503)
         assert server.get("/livez").status_code == 200 and ask_from(server, "127.0.0.1") == 200
         assert not any(closed(s) for s in held)
@@ -159,7 +155,7 @@ def test_a_log_that_nobody_reads_stops_nothing(models):  # noqa: F811
             for _ in range(3000):  # half a megabyte of lines
                 s.sendall(LIVEZ)
                 assert answer(s).startswith(b"HTTP/1.1 200")
-        assert metric(server, "dragoman_log_lines_dropped_total") > 0
+        assert server.metric("dragoman_log_lines_dropped_total") > 0
         assert server.translate("Hello.").status_code == 200
     # Leaving the context sent SIGTERM, and the exit status was 0.
 
@@ -199,10 +195,7 @@ def test_texts_that_grow_are_counted_before_they_grow(models):  # noqa: F811
             return requests.post(server.url(path), data=json.dumps(body, ensure_ascii=False).encode(),
                                  headers={"Content-Type": "application/json"}, timeout=PATIENCE)
 
-        def peak_mb():
-            with open("/proc/%d/status" % server.process.pid, encoding="ascii") as f:
-                return int(next(line for line in f if line.startswith("VmHWM")).split()[1]) / 1024
-        before = peak_mb()
+        before = server.memory_mb("VmHWM")
         for path, field in (("/v1/translate", "text"), ("/v1/translate", "target_prefix"), ("/v1/alternatives", "target_prefix"),
                             ("/v1/score", "translation"), ("/v1/attention", "translation"), ("/v1/attention", "text")):
             reply = post(path, dict(body, **{field: grows}))
@@ -210,10 +203,10 @@ def test_texts_that_grow_are_counted_before_they_grow(models):  # noqa: F811
         items = [dict(body, target_prefix="\ufdfa" * 9000)] * 30
         reply = post("/v1/batch", {"items": items})
         assert reply.status_code == 413 and reply.json()["error"]["field"] == "items"
-        assert peak_mb() < before + 100
+        assert server.memory_mb("VmHWM") < before + 100
         for path, field in (("/v1/alternatives", "target_prefix"), ("/v1/attention", "translation")):  # within the limit
             post(path, dict(body, **{field: "\ufdfa" * 9900}))
-        assert peak_mb() < before + 400
+        assert server.memory_mb("VmHWM") < before + 400
 
 
 # Files -------------------------------------------------------------------------------------------------------

@@ -25,11 +25,6 @@ def planned_mb(models):
     return float(re.search(r"at most +([0-9.]+)", done.stdout).group(1))
 
 
-def peak_mb(server):
-    with open("/proc/%d/status" % server.process.pid, encoding="ascii") as f:
-        return int(next(line for line in f if line.startswith("VmHWM")).split()[1]) * 1024 / 1e6
-
-
 def pour(server, n, each, body):
     """Posts `each` times over each of n connections at once, and reads the replies. Returns how often each status came."""
     statuses, lock = {}, threading.Lock()
@@ -74,19 +69,14 @@ def test_the_plan_holds(endless, name):  # noqa: F811
     plan = planned_mb(endless)
     n, each, body = LOADS[name]
     with Server(endless, *FLAGS) as server:
-        before = peak_mb(server)
+        before = server.memory_mb("VmHWM")
         statuses = pour(server, n, each, body)
-        peak = peak_mb(server)
+        peak = server.memory_mb("VmHWM")
         copied = name == "growing" and server.copies(GROWS)
     assert not copied
     assert statuses.get(500, 0) == 0
     print("%s: %.0f MB at the start, %.0f MB at most, %.0f MB planned; %s" % (name, before, peak, plan, statuses))
     assert peak < plan or sanitized()
-
-
-def waiting(server):
-    """Sentences in the queue."""
-    return float(re.search(r"^dragoman_queue_depth (\S+)$", server.get("/metrics").text, re.M).group(1))
 
 
 @pytest.mark.skipif(sanitized(), reason="a sanitizer's memory says nothing")
@@ -101,7 +91,7 @@ def test_what_waits_is_counted(endless):  # noqa: F811
         assert server.post("/v1/batch", {"items": [{"nothing": TEXT * 5}] * 1000}).status_code == 200  # and that for reading a body
         before = values()
         threading.Thread(target=pour, args=(server, 1, 1, body), daemon=True).start()
-        server.until(lambda: waiting(server) > 3500)
+        server.until(lambda: server.metric("dragoman_queue_depth") > 3500)
         after = values()
         took = float(after["process_resident_memory_bytes"]) - float(before["process_resident_memory_bytes"])
         counted = float(after["dragoman_text_memory_bytes"])

@@ -186,15 +186,15 @@ def test_a_body_keeps_its_deadline_while_it_is_read(models, name):  # noqa: F811
     data, took, used = data(), [], []
     assert 60_000_000 < len(data) < 80_000_000
     with Server(models, *LONGER) as server:
-        before = memory_mb(server)
+        before = server.memory_mb()
         for _ in range(3):
             start, cpu = time.monotonic(), server.cpu_seconds()
             reply = requests.post(server.url(path), data=data, headers={"Content-Type": "application/json", **headers}, timeout=PATIENCE)
             took.append(time.monotonic() - start)
             used.append(server.cpu_seconds() - cpu)
             assert reply.status_code == 504, reply.text
-        server.until(lambda: "dragoman_text_memory_bytes 0\n" in server.get("/metrics").text)
-        kept = memory_mb(server) - before
+        server.until(lambda: server.metric("dragoman_text_memory_bytes") == 0)
+        kept = server.memory_mb() - before
         assert server.translate("Hello.").status_code == 200
     print(name, "answered after " + ", ".join("%.2f s (%.2f s of CPU time)" % t for t in zip(took, used)) + "; %.0f MB are kept" % kept)
     assert min(used) < READ_MS / 1000 + 0.5 or sanitized()
@@ -238,15 +238,6 @@ def test_a_deadline_that_passes_in_the_midst_of_reading_passes_once(models):  # 
             assert post(server, "/v1/translate", data).status_code == 504
 
 
-def memory_mb(server, what="VmRSS"):
-    with open("/proc/%d/status" % server.process.pid, encoding="ascii") as f:
-        return int(next(line for line in f if line.startswith(what)).split()[1]) / 1024
-
-
-def peak_mb(server):
-    return memory_mb(server, "VmHWM")
-
-
 def test_growing_texts_take_little_memory(models):  # noqa: F811
     """A translation to score, a prefix and a sentence are bounded in bytes before the tokenizer sees them."""
     grows = GROWS * 190000
@@ -254,17 +245,17 @@ def test_growing_texts_take_little_memory(models):  # noqa: F811
             "/v1/alternatives": {"target_prefix": grows}, "/v1/translate": {"target_prefix": grows}}
     for path, more in sent.items():
         with Server(models, *LONG) as server:
-            before = peak_mb(server)
+            before = server.memory_mb("VmHWM")
             reply = post(server, path, body_of("Hi there.", **more))
             assert reply.status_code == 413 and reply.json()["error"]["field"] == next(iter(more)), reply.text
-            print(path, "%.0f MB more" % (peak_mb(server) - before))
-            assert peak_mb(server) < before + 30 or sanitized()
+            print(path, "%.0f MB more" % (server.memory_mb("VmHWM") - before))
+            assert server.memory_mb("VmHWM") < before + 30 or sanitized()
     with Server(models, *LONG) as server:
-        before = peak_mb(server)
+        before = server.memory_mb("VmHWM")
         for path in ("/v1/score", "/v1/attention", "/v1/alternatives"):
             more = {"target_prefix": ""} if path == "/v1/alternatives" else {"translation": "Hallo."}
             reply = post(server, path, body_of(grows, **more))
             # alternatives keep what the model cannot read, and have nothing left to translate
             assert reply.status_code == (400 if path == "/v1/alternatives" else 413), reply.text
-            print(path, "%.0f MB more" % (peak_mb(server) - before))
-        assert peak_mb(server) < before + 100 or sanitized()
+            print(path, "%.0f MB more" % (server.memory_mb("VmHWM") - before))
+        assert server.memory_mb("VmHWM") < before + 100 or sanitized()

@@ -234,20 +234,19 @@ def test_a_disk_that_stays_full(control, stores):
 
 def test_an_accepted_document_outlasts_a_full_disk(control, stores):
     """The server keeps the translation until there is room, and the log reports the failure once."""
-    metric = 'dragoman_store_errors_total{store="documents"}'
-    value = lambda name: float(next(line.split()[-1] for line in stores.server.get("/metrics").text.splitlines() if line.startswith(name)))
+    errors = lambda: stores.server.metric("dragoman_store_errors_total", store="documents")
     text = "\n".join("The dog number %d plays in the snow." % i for i in range(600))
-    assert value(metric) == 0
+    assert errors() == 0
     made = stores.send("POST", "/v1/documents", files={"file": ("b.txt", text)}, data={"source": "en", "target": "de"}).json()
     status = lambda: stores.send("GET", "/v1/documents/" + made["id"]).json()["status"]
     stores.server.until(lambda: status() == "translating")
     with failing(control, stores.part("document"), FULL, errno.ENOSPC, 1, 1 << 40):
         stores.server.until(lambda: stores.server.logged('event="documents: cannot be written'))
-        translated = value("dragoman_sentences_total")
-        stores.server.until(lambda: value(metric) >= 4)
+        translated = stores.server.metric("dragoman_sentences_total")
+        stores.server.until(lambda: errors() >= 4)
         assert status() == "translating"
     stores.server.until(lambda: status() == "done")
-    assert value("dragoman_sentences_total") == translated
+    assert stores.server.metric("dragoman_sentences_total") == translated
     assert stores.send("GET", "/v1/documents/%s/result" % made["id"]).text.count("\n") == 599
     assert len([line for line in stores.server.log if "documents" in line and "level=error" in line]) == 2, stores.server.log
 
