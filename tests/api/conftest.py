@@ -25,6 +25,7 @@ BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", os.path.join(ROOT, "build", 
 SERVER = os.path.join(BIN, "dragoman-server")
 CLI = os.path.join(BIN, "dragoman")
 EN_DE = os.path.join(ROOT, "tests", "data", "en-de")  # a small real model that never changes
+BUNDLES = os.path.join(ROOT, "weights", "bundles")
 PATIENCE = int(os.environ.get("DRAGOMAN_PATIENCE", "120"))  # seconds; sanitizers and busy machines are slow
 
 

@@ -19,10 +19,9 @@ import tempfile
 import pytest
 
 import option_list
-from conftest import BIN, PATIENCE, ROOT, SERVER, Local
+from conftest import BIN, BUNDLES, PATIENCE, ROOT, SERVER, Local
 
 TRAIN = os.path.join(BIN, "dragoman-train")
-BUNDLES = os.path.join(ROOT, "weights", "bundles")
 ADDRESS = "http://127.0.0.1:8080"  # as the documents write it
 DOCUMENTS = ["README.md"] + sorted(os.path.relpath(p, ROOT) for p in glob.glob(os.path.join(ROOT, "docs", "*.md")))
 NUMBER = r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"

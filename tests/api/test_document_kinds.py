@@ -1,6 +1,5 @@
 """Every kind of document that the server lists comes back byte for byte if nothing is to be translated, also with words in it."""
 import io
-import os
 import zipfile
 
 import docx
@@ -11,8 +10,7 @@ import requests
 from odf import draw, style, table, text
 from odf.opendocument import OpenDocumentPresentation, OpenDocumentSpreadsheet, OpenDocumentText
 
-import conftest
-from conftest import PATIENCE, Server
+from conftest import BUNDLES, PATIENCE, Server
 
 DOGS = "Two dogs play in the snow."
 FILLED = {".po", ".pot", ".xlf", ".xliff", ".ts", ".xcstrings"}  # bilingual formats; these samples are fully translated
@@ -127,7 +125,7 @@ KINDS = {
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    with Server(os.path.join(conftest.ROOT, "weights", "bundles"), "--documents", str(tmp_path_factory.mktemp("kinds") / "documents.db")) as s:
+    with Server(BUNDLES, "--documents", str(tmp_path_factory.mktemp("kinds") / "documents.db")) as s:
         yield s
 
 

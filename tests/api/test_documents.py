@@ -14,11 +14,9 @@ import deepl
 import pytest
 import requests
 
-import conftest
-from conftest import CLI, PATIENCE, Server
+from conftest import BUNDLES, CLI, PATIENCE, Server
 from test_keys import add
 
-BUNDLES = os.path.join(conftest.ROOT, "weights", "bundles")
 TEXT, GERMAN = "Two dogs play in the snow.\n\nA girl is smiling.\n", "Zwei Hunde spielen im Schnee.\n\nEin Mädchen lächelt.\n"
 HTML = "<h1>Two dogs</h1><p>Two dogs play in the <b>snow</b>.</p>"
 

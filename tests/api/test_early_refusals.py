@@ -7,9 +7,8 @@ import time
 import pytest
 import requests
 
-from conftest import PATIENCE, Server, http_post, read_all
+from conftest import BUNDLES, PATIENCE, Server, http_post, read_all
 from http_replies import GOOD, code_of, header_of, read_reply, status_of
-from test_documents import BUNDLES
 from test_keys import add, bearer
 
 MIB = 1 << 20

@@ -134,7 +134,7 @@ def test_another_language(server):
 
 @pytest.fixture(scope="module")
 def shipped():
-    with conftest.Server(os.path.join(conftest.ROOT, "weights", "bundles")) as s:
+    with conftest.Server(conftest.BUNDLES) as s:
         yield s
 
 
@@ -215,7 +215,7 @@ def test_copied_words(server):
 
 def test_lost_characters():
     """A character that the bundled model cannot write is missing in its answer, and the sentence is flagged."""
-    with conftest.Server(os.path.join(conftest.ROOT, "weights", "bundles")) as server:
+    with conftest.Server(conftest.BUNDLES) as server:
         answers = [one(server, "The sign %s is here." % c) for c in "üéбсは中"]
         lost = [a for a in answers if "character_lost" in flags(a)]
         assert 0 < len(lost) < len(answers)

@@ -14,9 +14,8 @@ import docx
 import pytest
 import requests
 
-from conftest import PATIENCE, Server, read_all
+from conftest import BUNDLES, PATIENCE, Server, read_all
 from http_replies import status_of
-from test_documents import BUNDLES
 from test_settings import at_most, plan
 from test_v1_documents import over
 

@@ -1,5 +1,4 @@
 """Numbers of a translation are written as its language writes them, or the sentence is flagged: nobody may read 3.200 euros as 3.2."""
-import os
 import random
 import re
 
@@ -8,7 +7,6 @@ import pytest
 import conftest
 import kept
 
-BUNDLES = os.path.join(conftest.ROOT, "weights", "bundles")
 # language -> (thousands separator, decimal sign)
 WAYS = {"en": (",", "."), "de": (".", ","), "fr": ("\u202f", ",")}
 SENTENCES = {
@@ -20,7 +18,7 @@ SENTENCES = {
 
 @pytest.fixture(scope="module")
 def server():
-    with conftest.Server(BUNDLES) as s:
+    with conftest.Server(conftest.BUNDLES) as s:
         yield s
 
 

@@ -1,18 +1,15 @@
 """Nothing is lost in translation: addresses, placeholders, names of files, names and single characters through the shipped bundle, in
 every format."""
-import os
 
 import pytest
 
 import conftest
 import kept
 
-BUNDLES = os.path.join(conftest.ROOT, "weights", "bundles")
-
 
 @pytest.fixture(scope="module")
 def server():
-    with conftest.Server(BUNDLES) as s:
+    with conftest.Server(conftest.BUNDLES) as s:
         yield s
 
 

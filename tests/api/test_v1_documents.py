@@ -7,10 +7,10 @@ import time
 import pytest
 import requests
 
-from conftest import CLI, NARROW, PATIENCE, Server  # noqa: F401
+from conftest import BUNDLES, NARROW, PATIENCE, Server
 from test_batch import answers, spread
 from test_collections import new_key
-from test_documents import BUNDLES, GERMAN, HTML, TEXT, document
+from test_documents import GERMAN, HTML, TEXT, document
 from test_documents import wait as deepl_wait
 
 WORDS = {"name": "pets", "dictionaries": [{"source": "en", "target": "de", "entries": {"dogs": "Katzen"}}, {"source": "de", "target": "fr", "entries": {"Hunde": "chats"}}]}

@@ -9,7 +9,7 @@ import pytest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "api"))
 
-from conftest import ROOT, Server  # noqa: E402
+from conftest import BUNDLES, ROOT, Server  # noqa: E402
 
 TOOLS = os.path.join(ROOT, ".venv", "api", "bin")  # installed by scripts/test-env
 GENERATED = os.path.join(HERE, "generated")
@@ -24,7 +24,7 @@ def answers(tmp_path_factory):
          "--config", os.path.join(GENERATED, "generator.yaml"), "--output-path", os.path.join(folder, "dragoman_client"), "--fail-on-warning"],
         capture_output=True, text=True, check=False)
     assert made.returncode == 0 and "WARNING" not in made.stdout, made.stdout + made.stderr
-    with Server(os.path.join(ROOT, "weights", "bundles"), "--documents", os.path.join(folder, "documents.db")) as server:
+    with Server(BUNDLES, "--documents", os.path.join(folder, "documents.db")) as server:
         used = subprocess.run([os.path.join(TOOLS, "python3"), os.path.join(GENERATED, "use.py"), folder, server.url("")],
                               capture_output=True, text=True, check=False)
     assert used.returncode == 0, used.stderr
