@@ -7,7 +7,8 @@ import time
 import pytest
 import requests
 
-from conftest import CLI, EN_DE, PATIENCE, Server
+from conftest import EN_DE, PATIENCE, Server
+from test_keys import new_key
 
 TEXT = "Two dogs play in the snow."
 TMX = ('<tmx version="1.4"><header/><body><tu><tuv xml:lang="en-US"><seg>dogs</seg></tuv>'
@@ -177,16 +178,11 @@ def test_they_survive_a_restart(tmp_path):
         assert "Haustiere" in text_of(s, glossary=g["id"])
 
 
-def new_key(keys, name):
-    told = subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", name, "--scope", "translate"], capture_output=True, text=True, check=True).stdout
-    return next(w for w in told.split() if w.startswith("dg_"))
-
-
 def test_each_key_has_its_own(tmp_path):
     file, keys = str(tmp_path / "c.db"), str(tmp_path / "keys.db")
     with Server(EN_DE, "--collections", file) as s:  # made without keys: shared by all
         shared = made(s, {**PETS, "name": "shared"})
-    a, b = new_key(keys, "a"), new_key(keys, "b")
+    a, b = new_key(keys), new_key(keys)
     with Server(EN_DE, "--collections", file, "--keys", keys) as s:
         g = made(s, PETS, a)
         assert g["shared"] is False and "Haustiere" in text_of(s, a, glossary=g["id"])
@@ -203,7 +199,7 @@ def test_each_key_has_its_own(tmp_path):
 
 
 def test_an_id_with_more_behind_it_is_no_id(tmp_path):
-    key = new_key(str(tmp_path / "keys.db"), "a")
+    key = new_key(tmp_path / "keys.db")
     with Server(EN_DE, "--collections", str(tmp_path / "c.db"), "--keys", str(tmp_path / "keys.db")) as s:
         for path, deepl in (("/v1/glossaries", "/v3/glossaries/"), ("/v1/memories", "/v3/translation_memories/")):
             g = made(s, PETS, key, path)

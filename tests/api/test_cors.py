@@ -7,7 +7,8 @@ import threading
 import pytest
 import requests
 
-from conftest import CLI, PATIENCE, Server
+from conftest import PATIENCE, Server
+from test_keys import new_key
 from web_page import chrome  # noqa: F401
 
 GOOD = {"text": "Hello.", "source": "en", "target": "de"}
@@ -117,10 +118,9 @@ def test_a_strangers_name_for_this_machine_is_refused(models):
 
 def test_with_keys_pages_need_one(models, tmp_path):
     keys = str(tmp_path / "keys.db")
-    added = subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "a"], capture_output=True, text=True, check=True)
+    key = "DeepL-Auth-Key " + new_key(keys)
     with Server(models, "--keys", keys) as s:
         assert send(s, "/v2/translate", **OTHER).status_code in (401, 403)
-        key = "DeepL-Auth-Key " + added.stdout.split()[-1]
         assert send(s, "/v2/translate", Authorization=key, Host="evil.com:%d" % s.port, **OTHER).status_code == 200
 
 

@@ -5,7 +5,8 @@ import subprocess
 import pytest
 import requests
 
-from conftest import CLI, PATIENCE, Server
+from conftest import PATIENCE, Server
+from test_keys import new_key
 
 ENGLISH = "The committee will meet again on Thursday to discuss the new proposal."
 GERMAN = "Der Ausschuss wird am Donnerstag erneut über den neuen Vorschlag beraten."
@@ -254,9 +255,7 @@ def test_json_declared_without_a_body(server):
 
 def test_keys(models, tmp_path):
     keys = str(tmp_path / "keys.db")
-    made = subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "a", "--scope", "translate", "--characters-per-day",
-                           "20"], capture_output=True, text=True, check=True).stdout
-    secret = next(w for w in made.split() if w.startswith("dg_"))
+    secret = new_key(keys, "--characters-per-day", "20")
     body = {"text": ["Hello."], "source_lang": "en", "target_lang": "de"}
     with Server(models, "--keys", keys) as s:
         with_key = {"Authorization": "DeepL-Auth-Key " + secret}

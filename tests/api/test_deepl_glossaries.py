@@ -6,7 +6,7 @@ import pytest
 import requests
 
 from conftest import EN_DE, PATIENCE, Server
-from test_collections import new_key
+from test_keys import new_key
 
 TEXT = "Two dogs play in the snow."
 ONE = {"name": "pets", "source_lang": "EN-US", "target_lang": "de", "entries": "dogs\tHaustiere\nsnow\tRegen", "entries_format": "tsv"}
@@ -225,7 +225,7 @@ def test_without_collections_no_pair_is_listed():
 
 def test_each_key_has_its_own(tmp_path):
     keys = str(tmp_path / "keys.db")
-    a, b = new_key(keys, "a"), new_key(keys, "b")
+    a, b = new_key(keys), new_key(keys)
     with Server(EN_DE, "--collections", str(tmp_path / "c.db"), "--keys", keys) as s:
         made = ask(s, "POST", "/v2/glossaries", ONE, a).json()
         path = "glossaries/" + made["glossary_id"]
@@ -241,7 +241,7 @@ def test_each_key_has_its_own(tmp_path):
 
 def test_memories(tmp_path):
     keys = str(tmp_path / "keys.db")
-    a, b = new_key(keys, "a"), new_key(keys, "b")
+    a, b = new_key(keys), new_key(keys)
     with Server(EN_DE, "--collections", str(tmp_path / "c.db"), "--keys", keys) as s:
         def make(name, *pairs):
             made = s.post("/v1/memories", {"name": name, "dictionaries": [{"source": x, "target": y, "entries": {"A cat.": "1", "A dog.": "2"}} for x, y in pairs]},

@@ -7,7 +7,8 @@ import subprocess
 import pytest
 import requests
 
-from conftest import CLI, EN_DE, NARROW, PATIENCE, SERVER, Server, long_text
+from conftest import EN_DE, NARROW, PATIENCE, SERVER, Server, long_text
+from test_keys import new_key
 from http_replies import header_of, status_of
 
 SMALL = 2000  # limit of a body in bytes
@@ -160,18 +161,13 @@ def test_html_has_one_translation():
     assert len(set(answers.values())) == 1 and "<b>" in answers["/v1/translate"], answers
 
 
-def add_key(path, *more):
-    made = subprocess.run([CLI, "keys", "add", "--keys", path, "--name", "a", "--json", *more], capture_output=True, text=True, check=True)
-    return json.loads(made.stdout)["key"]
-
-
 @pytest.fixture(scope="module")
 def locked(models, tmp_path_factory):
     """A server with keys: a good one, one with only the admin scope, one with ten characters a day, for each dialect one with one request a
     minute."""
     path = str(tmp_path_factory.mktemp("keys") / "keys.db")
-    keys = {"good": add_key(path), "admin": add_key(path, "--scope", "admin"), "poor": add_key(path, "--characters-per-day", "10"),
-            **{d.name: add_key(path, "--requests-per-minute", "1") for d in DIALECTS}}
+    keys = {"good": new_key(path), "admin": new_key(path, "--scope", "admin"), "poor": new_key(path, "--characters-per-day", "10"),
+            **{d.name: new_key(path, "--requests-per-minute", "1") for d in DIALECTS}}
     with Server(models, "--keys", path) as s:
         s.keys = keys
         yield s

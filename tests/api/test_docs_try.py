@@ -5,7 +5,7 @@ import pytest
 import requests
 
 from conftest import PATIENCE, Server
-from test_keys import add as add_key
+from test_keys import new_key
 from web_page import BUNDLES, Keys, Page, axe, before_each_page, bundled, chrome, emulate, no_script_failed, phone, pressed, sideways  # noqa: F401
 
 
@@ -150,7 +150,7 @@ def test_the_keyboard_is_enough_for_a_form(docs):
 
 def test_a_key_goes_with_what_is_sent(chrome, tmp_path):  # noqa: F811
     keys = str(tmp_path / "keys.db")
-    key = add_key(keys)["key"]
+    key = new_key(keys)
     with Server(BUNDLES, "--keys", keys) as server:
         docs = Docs(chrome, server)
         chrome.execute_script("sessionStorage.clear()")

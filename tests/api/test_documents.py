@@ -14,8 +14,8 @@ import deepl
 import pytest
 import requests
 
-from conftest import BUNDLES, CLI, PATIENCE, Server
-from test_keys import add
+from conftest import BUNDLES, PATIENCE, Server
+from test_keys import new_key
 
 TEXT, GERMAN = "Two dogs play in the snow.\n\nA girl is smiling.\n", "Zwei Hunde spielen im Schnee.\n\nEin Mädchen lächelt.\n"
 HTML = "<h1>Two dogs</h1><p>Two dogs play in the <b>snow</b>.</p>"
@@ -337,7 +337,7 @@ def test_while_the_models_load(tmp_path):
 def test_a_request_while_the_models_load_is_none_of_its_key(tmp_path):
     """It counted in the key's rate: a client that tried again until the server was ready got 429 then."""
     keys = str(tmp_path / "keys.db")
-    key = add(keys, "--requests-per-minute", "1")["key"]
+    key = new_key(keys, "--requests-per-minute", "1")
     text = {"json": {"text": TEXT, "source": "en", "target": "de"}, "headers": {"X-API-Key": key}, "timeout": PATIENCE}
     with contextlib.ExitStack() as stack:
         with models_that_load(tmp_path) as bundle:
@@ -417,9 +417,7 @@ def test_a_server_that_stops(tmp_path):
 
 def test_limits_and_keys(tmp_path):
     keys = str(tmp_path / "keys.db")
-    made = subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "a", "--scope", "translate", "--characters-per-day", "60"],
-                          capture_output=True, text=True, check=True).stdout
-    secret = next(w for w in made.split() if w.startswith("dg_"))
+    secret = new_key(keys, "--characters-per-day", "60")
     with Server(BUNDLES, "--documents", str(tmp_path / "d.db"), "--keys", keys, "--max-batch-characters", "100") as s:
         assert send(s, "a.txt", TEXT.encode()).status_code == 400
         assert send(s, "a.txt", TEXT.encode(), api_key="no").status_code == 403

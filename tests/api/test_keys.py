@@ -28,6 +28,11 @@ def add(path, *arguments):
     return json.loads(keys(path, "add", "--name", "test", "--json", *arguments))
 
 
+def new_key(path, *arguments):
+    """Adds a key. Returns what clients send."""
+    return add(path, *arguments)["key"]
+
+
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "keys.db"

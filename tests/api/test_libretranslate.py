@@ -1,10 +1,10 @@
 """LibreTranslate's API on the wire: the answers of its server (1.9.6), except that languages are detected text by text."""
-import subprocess
 
 import pytest
 import requests
 
-from conftest import CLI, PATIENCE, Server
+from conftest import PATIENCE, Server
+from test_keys import new_key
 
 GERMAN = "Der Ausschuss wird am Donnerstag erneut über den neuen Vorschlag beraten."
 ENGLISH = "The committee will meet again on Thursday to discuss the new proposal."
@@ -180,9 +180,7 @@ def test_pages_elsewhere_may_ask(server, method, path, status):
 
 def test_keys_in_the_request(models, tmp_path):
     keys = str(tmp_path / "keys.db")
-    made = subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "a", "--scope", "translate"], capture_output=True,
-                          text=True, check=True).stdout
-    secret = next(w for w in made.split() if w.startswith("dg_"))
+    secret = new_key(keys)
     body = {"q": "Hello.", "source": "en", "target": "de"}
     with Server(models, "--keys", keys, "--pivot", "de") as s:
         assert translate(s, dict(body, api_key=secret))["translatedText"]

@@ -10,7 +10,8 @@ import pytest
 
 import bundle
 from conftest import CLI, EN_DE, PATIENCE, Local, Server
-from test_collections import ask, new_key
+from test_collections import ask
+from test_keys import new_key
 
 DOGS, KNOWN = "Two dogs play in the snow.", "Zwei Hunde toben im Schnee herum."
 OTHER = "A girl is smiling."
@@ -122,7 +123,7 @@ def test_reading_again(tmp_path):
 
 def test_none_answers_for_another_key(tmp_path):
     keys = str(tmp_path / "keys.db")
-    a, b = new_key(keys, "a"), new_key(keys, "b")
+    a, b = new_key(keys), new_key(keys)
     (tmp_path / "shared.en-de.tsv").write_text("%s\tAlle.\n%s\tGrinsen.\n" % (DOGS, OTHER))
     with Server(EN_DE, "--collections", str(tmp_path / "c.db"), "--memories", str(tmp_path / "shared.en-de.tsv"), "--keys", keys) as s:
         m = ask(s, "POST", "/v1/memories", BODY, a)
@@ -145,7 +146,7 @@ def test_none_answers_for_another_key(tmp_path):
 def test_two_servers_on_one_file(tmp_path):
     """As during an upgrade: the new server uses memories that the old one makes after the new one's start."""
     file, keys = str(tmp_path / "c.db"), str(tmp_path / "keys.db")
-    key = new_key(keys, "a")
+    key = new_key(keys)
     with Server(EN_DE, "--collections", file, "--keys", keys) as old, Server(EN_DE, "--collections", file, "--keys", keys) as new:
         assert one(new, DOGS, key)["text"] != KNOWN
         assert old.post("/v1/memories", BODY, headers={"X-API-Key": key}).status_code == 201

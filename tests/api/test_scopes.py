@@ -1,6 +1,5 @@
 """Which key a route needs: docs/operations.md says it for each, and the server enforces it."""
 import itertools
-import json
 import os
 import re
 import subprocess
@@ -8,7 +7,8 @@ import subprocess
 import pytest
 import requests
 
-from conftest import CLI, PATIENCE, ROOT, SERVER, Server
+from conftest import PATIENCE, ROOT, SERVER, Server
+from test_keys import new_key
 
 KINDS = ["nothing", "nothing; with `--keys-open probes` any key", "any key", "`admin`"]
 ADMITS = {KINDS[0]: {"none", "translate", "admin"}, KINDS[2]: {"translate", "admin"}, KINDS[3]: {"admin"}, "work": {"translate"}}
@@ -25,8 +25,7 @@ def told():
 @pytest.mark.parametrize("open_to_all", ["pages", "probes"])
 def test_every_route_needs_what_the_document_says(models, tmp_path, open_to_all):
     path = str(tmp_path / "keys.db")
-    secrets = {scope: json.loads(subprocess.run([CLI, "keys", "add", "--keys", path, "--name", scope, "--scope", scope, "--json"],
-                                                capture_output=True, text=True, check=True).stdout)["key"] for scope in ("translate", "admin")}
+    secrets = {scope: new_key(path, "--scope", scope) for scope in ("translate", "admin")}
     routes = [line.split() for line in subprocess.run([SERVER, "--routes"], capture_output=True, text=True, check=True).stdout.splitlines()]
     needs, wrong = told(), []
     assert set(needs) <= {path for _, path in routes}

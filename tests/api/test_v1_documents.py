@@ -9,9 +9,9 @@ import requests
 
 from conftest import BUNDLES, NARROW, PATIENCE, Server
 from test_batch import answers, spread
-from test_collections import new_key
 from test_documents import GERMAN, HTML, TEXT, document
 from test_documents import wait as deepl_wait
+from test_keys import new_key
 
 WORDS = {"name": "pets", "dictionaries": [{"source": "en", "target": "de", "entries": {"dogs": "Katzen"}}, {"source": "de", "target": "fr", "entries": {"Hunde": "chats"}}]}
 
@@ -115,7 +115,7 @@ def test_other_bodies(server):
 
 def test_each_key_has_its_own(tmp_path):
     keys = str(tmp_path / "keys.db")
-    a, b = new_key(keys, "a"), new_key(keys, "b")
+    a, b = new_key(keys), new_key(keys)
     with Server(BUNDLES, "--documents", str(tmp_path / "d.db"), "--collections", str(tmp_path / "c.db"), "--keys", keys) as s:
         auth = {"headers": {"Authorization": "Bearer " + a}}
         g = s.post("/v1/glossaries", WORDS, **auth).json()["id"]
@@ -134,7 +134,7 @@ def test_each_key_has_its_own(tmp_path):
 
 def test_a_key_has_its_share_beside_anothers_document(endless, busy, tmp_path):
     keys = str(tmp_path / "keys.db")
-    a, b = new_key(keys, "a"), new_key(keys, "b")
+    a, b = new_key(keys), new_key(keys)
     with Server(endless, *NARROW, "--max-queue-tokens", "300", "--documents", str(tmp_path / "d.db"), "--keys", keys) as s:
         lines = [i["text"] for i in spread(busy(0.05), 1000)]
         made = send(s, content="\n\n".join(lines), key=a).json()

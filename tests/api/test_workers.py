@@ -2,10 +2,10 @@
 import collections
 import os
 import re
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
-from conftest import CLI, NARROW, ROOT, Server, long_text
+from conftest import NARROW, ROOT, Server, long_text
+from test_keys import new_key
 
 WIDE = [f for i, f in enumerate(NARROW) if "--threads" not in (f, NARROW[i - 1])]
 
@@ -68,7 +68,7 @@ def test_threads_have_the_names_of_the_operations_document(models, tmp_path):
         section = f.read().partition("\n## Threads\n")[2].partition("\n## ")[0]
     told = re.findall(r"`([^`]+)`", " ".join(re.findall(r"^\| (`[^|]+) \|", section, re.M)))
     keys = str(tmp_path / "keys.db")
-    subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "a"], capture_output=True, check=True)
+    new_key(keys)
     want = {"dragoman-server": 1, "MHD-worker": 3, "dg-connections": 1, "dg-short": 3, "dg-long": 2, "dg-long-plans": 2,
             "dg-worker-N": 2, "dg-compute-N": 2 * 2,  # the folder has two models
             "dg-side": 4, "dg-low": 1, "dg-files": 1, "dg-timer": 8, "dg-log": 1, "dg-keys": 1, "dg-glossaries": 1, "dg-documents": 1}

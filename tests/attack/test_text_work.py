@@ -4,7 +4,6 @@ those that read and write sockets."""
 import json
 import math
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -14,8 +13,9 @@ import requests
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "api"))
 
-from conftest import CLI, PATIENCE, Server, sanitized  # noqa: E402
+from conftest import PATIENCE, Server, sanitized  # noqa: E402
 from conftest import models  # noqa: E402,F401  (a fixture)
+from test_keys import new_key  # noqa: E402
 
 GROWS = "\ufdfa"
 GROWS_IN_WORDS = "\ufb03"  # "ffi": letters that the model has, so that it is read, not copied
@@ -219,7 +219,7 @@ def test_who_has_no_key_costs_one_pass(models, tmp_path, name):  # noqa: F811
     kind, data = KEYLESS[name]
     data, used, keys = data(), [], str(tmp_path / "keys.db")
     assert 60_000_000 < len(data) < 80_000_000
-    subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "a", "--scope", "translate"], stdout=subprocess.DEVNULL, check=True)
+    new_key(keys)
     with Server(models, *LONGER, "--keys", keys) as server:
         for _ in range(3):
             cpu = server.cpu_seconds()

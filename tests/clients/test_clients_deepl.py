@@ -1,7 +1,6 @@
 """DeepL's own client, as it comes from PyPI, against this server with the bundled model: another URL is all it needs."""
 import datetime
 import os
-import subprocess
 import sys
 
 import deepl
@@ -10,9 +9,9 @@ import pytest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "api"))
 
-from conftest import CLI, ROOT, Server  # noqa: E402
+from conftest import BUNDLES, Server  # noqa: E402
+from test_keys import new_key  # noqa: E402
 
-BUNDLES = os.path.join(ROOT, "weights", "bundles")
 TEXTS = ["Two dogs play in the snow.", "A girl is smiling.\n\nÇa & là: 50 %?"]
 PAIRS = {("en", "de"), ("de", "en"), ("en", "fr"), ("fr", "en")}  # de-fr goes through en, and such pairs take no glossary
 GERMAN = "Zwei Hunde spielen im Schnee."
@@ -155,9 +154,7 @@ def test_usage_without_keys(client):
 
 def test_keys_and_quota(tmp_path):
     keys = str(tmp_path / "keys.db")
-    made = subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "a", "--scope", "translate", "--characters-per-day",
-                           "50"], capture_output=True, text=True, check=True).stdout
-    secret = next(w for w in made.split() if w.startswith("dg_"))
+    secret = new_key(keys, "--characters-per-day", "50")
     with Server(BUNDLES, "--keys", keys) as s:
         good = deepl.DeepLClient(secret, server_url=s.url(""))
         assert good.translate_text(TEXTS[0], target_lang="DE").text == "Zwei Hunde spielen im Schnee."

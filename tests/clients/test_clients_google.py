@@ -1,6 +1,5 @@
 """Google's own client of its v2 API, as it comes from PyPI, against this server with the bundled model: another endpoint is all it needs."""
 import os
-import subprocess
 import sys
 
 import pytest
@@ -11,9 +10,9 @@ from google.cloud import translate_v2
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "api"))
 
-from conftest import CLI, ROOT, Server  # noqa: E402
+from conftest import BUNDLES, Server  # noqa: E402
+from test_keys import new_key  # noqa: E402
 
-BUNDLES = os.path.join(ROOT, "weights", "bundles")
 ENGLISH = ["Two dogs play in the snow.", "A girl is smiling.\n\nÇa & là: 50 %?"]
 GERMAN = "Zwei Hunde spielen im Schnee."
 
@@ -81,7 +80,7 @@ def test_errors(client):
 
 def test_without_a_key(tmp_path):
     keys = str(tmp_path / "keys.db")
-    subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "a"], capture_output=True, check=True)
+    new_key(keys)
     with Server(BUNDLES, "--keys", keys) as s:
         with pytest.raises(exceptions.Forbidden, match="valid API key"):
             connect(s).translate("Hello", target_language="de")

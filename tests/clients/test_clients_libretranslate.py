@@ -1,6 +1,5 @@
 """Clients of LibreTranslate, as they come from PyPI, against this server with the bundled model: another URL is all they need."""
 import os
-import subprocess
 import sys
 import urllib.error
 
@@ -12,10 +11,9 @@ import requests
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "api"))
 
-from conftest import CLI, ROOT, Server  # noqa: E402
+from conftest import BUNDLES, Server  # noqa: E402
+from test_keys import new_key  # noqa: E402
 
-
-BUNDLES = os.path.join(ROOT, "weights", "bundles")
 ENGLISH = ["Two dogs play in the snow.", "A girl is smiling.", "Ça & là: 50 % more?\nA second line."]
 GERMAN = "Zwei Hunde spielen im Schnee."
 
@@ -91,9 +89,7 @@ def test_deep_translator_finds_the_language_out(server):
 
 def test_keys(tmp_path):
     keys = str(tmp_path / "keys.db")
-    made = subprocess.run([CLI, "keys", "add", "--keys", keys, "--name", "a", "--scope", "translate"], capture_output=True,
-                          text=True, check=True).stdout
-    secret = next(w for w in made.split() if w.startswith("dg_"))
+    secret = new_key(keys)
     with Server(BUNDLES, "--keys", keys) as s:
         assert deep(s, key=secret).translate(ENGLISH[0]) == libretranslatepy.LibreTranslateAPI(
             s.url("/"), secret).translate(ENGLISH[0], "en", "de")

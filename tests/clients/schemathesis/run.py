@@ -1,5 +1,4 @@
 """Tries openapi.yaml on a server with the bundled model: schemathesis makes up requests, good and bad, and checks the answers."""
-import json
 import os
 import re
 import subprocess
@@ -9,23 +8,18 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(TESTS, "api"))
 
-from conftest import CLI, ROOT, Server  # noqa: E402
+from conftest import BUNDLES, ROOT, Server  # noqa: E402
+from test_keys import new_key  # noqa: E402
 
 PROGRAM = os.path.join(ROOT, ".venv", "api", "bin", "st")  # installed by scripts/test-env
 SEED = 20170612
 
 
-def add_key(path):
-    made = subprocess.run([CLI, "keys", "add", "--keys", path, "--name", "test", "--scope", "translate,admin", "--json"],
-                          capture_output=True, text=True, check=True)
-    return json.loads(made.stdout)["key"]
-
-
 def run(folder, examples):
     """Runs all checks on every operation. Returns what schemathesis prints; fails with it if a check fails."""
     keys = os.path.join(folder, "keys.db")
-    key = add_key(keys)
-    with Server(os.path.join(ROOT, "weights", "bundles"), "--keys", keys, "--documents", os.path.join(folder, "documents.db"),
+    key = new_key(keys, "--scope", "translate,admin")
+    with Server(BUNDLES, "--keys", keys, "--documents", os.path.join(folder, "documents.db"),
                 "--collections", os.path.join(folder, "collections.db"), "--suggestions", os.path.join(folder, "suggestions.db"),
                 "--max-queue-tokens", "1000000") as server:
         done = subprocess.run(
