@@ -1,5 +1,6 @@
 """Builds bundles of small random models with the converter. Their output is gibberish, but the server handles them like
 real models. Needs numpy."""
+import contextlib
 import json
 import os
 import shutil
@@ -106,3 +107,20 @@ def allow_unknown(program, folder):
     with open(path, "w", encoding="utf-8") as f:
         json.dump(manifest, f)
     subprocess.run([program, "seal", folder], check=True, stdout=subprocess.DEVNULL)
+
+
+@contextlib.contextmanager
+def loading(bundle, folder):
+    """Copies a bundle. A server goes on loading the copy until the context is left: its manifest is a pipe that nobody writes to."""
+    shutil.copytree(bundle, folder)
+    manifest, real = os.path.join(folder, "manifest.json"), folder + ".json"
+    os.rename(manifest, real)
+    os.mkfifo(manifest)
+    try:
+        yield folder
+    finally:
+        pipe = os.open(manifest, os.O_RDWR)  # the server's end opens now
+        with open(real, "rb") as f:
+            os.write(pipe, f.read())
+        os.replace(real, manifest)
+        os.close(pipe)

@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 
-from conftest import CLI, NARROW, ROOT, Server, http_post, long_text
+from conftest import CLI, NARROW, ROOT, Server, long_text
+from stopped_engine import stopped_engine
 from test_batch import NDJSON, answers, item, lines
 from test_stream import arriving, stream
 
@@ -54,15 +55,13 @@ def test_the_second_time_no_engine_is_asked(both):
 @pytest.mark.parametrize("words", [40, 400], ids=["direct", "planned"])
 def test_a_stream_does_not_wait_with_what_is_known(endless, words):
     """A sentence from the cache is shown while the next one waits for the engine."""
-    with Server(endless, *NARROW, "--cache-bytes", "10000000") as server, server.connect() as other:
-        known, new, long = long_text(1), "It walks " + "along " * words + "now.", "We walk " + "along the road " * 150 + "now."
+    with Server(endless, *NARROW, "--cache-bytes", "10000000") as server:
+        known, new = long_text(1), "It walks " + "along " * words + "now."
         server.translate(known)
-        other.sendall(http_post("/v1/translate", dict(text=long, source="en", target="de")))
-        server.until(lambda: server.metric("dragoman_live_sentences") == 1)
-        got = arriving(server, known + " " + new)
-        _, name, event = next(got)
-        assert name == "sentence" and event["sentence_index"] == 0
-        assert server.metric("dragoman_queue_depth") > 0
+        with stopped_engine(server):
+            got = arriving(server, known + " " + new)
+            _, name, event = next(got)
+            assert name == "sentence" and event["sentence_index"] == 0
         assert [name for _, name, _ in got][-1] == "done"
 
 

@@ -170,9 +170,9 @@ def test_a_reload_shows_while_it_runs(models, tmp_path):
     shutil.copytree(models, tmp_path / "m")
     with Server(str(tmp_path / "m")) as server:
         assert value(read(server)[0], "dragoman_model_reload_in_progress") == 0
-        bundle.make(CLI, str(tmp_path / "m" / "es-en"), "es", "en", D=512, F=2048, seed=3)  # takes a moment to open
-        server.process.send_signal(signal.SIGHUP)
-        server.until(lambda: value(read(server)[0], "dragoman_model_reload_in_progress") == 1)
+        with bundle.loading(os.path.join(models, "en-de"), str(tmp_path / "m" / "again")):
+            server.process.send_signal(signal.SIGHUP)
+            server.until(lambda: value(read(server)[0], "dragoman_model_reload_in_progress") == 1)
         server.until(lambda: value(read(server)[0], "dragoman_model_reload_in_progress") == 0)
         assert value(read(server)[0], "dragoman_model_reloads_total", outcome="ok") == 1
 

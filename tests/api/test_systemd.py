@@ -1,10 +1,7 @@
 """What the server tells a service manager, and the sockets that one may pass on."""
 import concurrent.futures
 import contextlib
-import ctypes
-import errno
 import os
-import re
 import shutil
 import signal
 import socket
@@ -15,7 +12,9 @@ import time
 import pytest
 import requests
 
+import bundle
 from conftest import NARROW, PATIENCE, ROOT, SERVER, Server, long_text
+from stopped_engine import stopped_engine
 
 
 class Manager:
@@ -65,14 +64,16 @@ def many(models, tmp_path):
     return folder
 
 
-def test_a_start_is_stopped(many, tmp_path):
+def test_a_start_is_stopped(models, many, tmp_path):
     """A service that is stopped while it loads does not load the rest first, nor wait for balancers that never saw it ready."""
-    with Manager(str(tmp_path / "notify")) as manager:
-        with Server(str(many), "--workers", "1", "--lame-duck", "1", env=manager.env, ready=False) as server:
-            assert server.stop() == 0
-            assert manager.hear() == {"STOPPING": "1"}
-            assert server.logged('event="?stopping"? before=ready') and server.logged('event="?stopped"?')
-            assert not server.logged('event="?ready"?')
+    with Manager(str(tmp_path / "notify")) as manager, contextlib.ExitStack() as stack:
+        with bundle.loading(os.path.join(models, "en-de"), str(many / "!")):  # the first by name
+            server = stack.enter_context(Server(str(many), "--workers", "1", "--lame-duck", "1", env=manager.env, ready=False))
+            server.process.send_signal(signal.SIGTERM)
+        assert server.stop() == 0
+        assert manager.hear() == {"STOPPING": "1"}
+        assert server.logged('event="?stopping"? before=ready') and server.logged('event="?stopped"?')
+        assert not server.logged('event="?ready"?')
 
 
 def test_a_reload_is_stopped(models, many, tmp_path):
@@ -83,8 +84,11 @@ def test_a_reload_is_stopped(models, many, tmp_path):
             assert manager.hear()["READY"] == "1"
             served.unlink()
             os.symlink(many, served)
-            server.process.send_signal(signal.SIGHUP)
-            assert "RELOADING" in manager.hear()
+            with bundle.loading(os.path.join(models, "en-de"), str(many / "!")):
+                server.process.send_signal(signal.SIGHUP)
+                assert "RELOADING" in manager.hear()
+                server.process.send_signal(signal.SIGTERM)
+                server.until(lambda: server.logged('event="?stopping"? '))
             assert server.stop() == 0
             assert server.logged('event="reload failed" .*the server is stopping')
 
@@ -131,88 +135,48 @@ def test_the_watchdog_hears_between_reloads(models, tmp_path):
             assert heard == {"STATUS", "RELOADING", "MONOTONIC_USEC", "WATCHDOG"}
 
 
-LIBC = ctypes.CDLL(None, use_errno=True)
-PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT, WALL = 17, 0x4206, 0x4207, 0x40000000
-
-
-def ptrace(request, thread):
-    if LIBC.ptrace(ctypes.c_long(request), ctypes.c_long(thread), None, None) != 0:
-        number = ctypes.get_errno()
-        if number in (errno.EPERM, errno.ENOSYS):
-            pytest.skip("ptrace is not allowed here")
-        raise OSError(number, os.strerror(number))
-
-
-def engine_thread(server):
-    """Returns the engine's thread id. Waits for it, because a thread takes its name when it first runs."""
-    def named():
-        return [thread for thread, name in server.threads().items() if name == "dg-worker-0"]
-    server.until(named)
-    engine, = named()
-    return engine
-
-
 def test_the_watchdog_is_not_told_that_all_is_well_when_it_is_not(endless, tmp_path):
     """The engine's thread stops midway: sentences wait, no step is taken, and the manager hears nothing until it goes on."""
-    with Manager(str(tmp_path / "notify")) as manager:
-        with Server(endless, *NARROW, env={**manager.env, "WATCHDOG_USEC": "1000000"}) as server:
-            assert "READY" in manager.hear()
-            engine = engine_thread(server)
-            ptrace(PTRACE_SEIZE, engine)
-            ptrace(PTRACE_INTERRUPT, engine)
-            os.waitpid(engine, WALL)
-            try:
-                with concurrent.futures.ThreadPoolExecutor(1) as pool:
-                    waits = pool.submit(server.translate, long_text(3))
-                    server.until(lambda: server.logged('level=error event="stuck" waiting=3 '))
-                    manager.socket.setblocking(False)
-                    with contextlib.suppress(BlockingIOError):  # drains what was said before
-                        while manager.hear():
-                            pass
-                    said = len(stuck(server))
-                    server.until(lambda: len(stuck(server)) > said + 2)  # the check repeats
-                    with pytest.raises(BlockingIOError):
-                        manager.hear()
-                    # The probes say the same, by the same rule.
-                    assert not waits.done()
-                    for path in ("/livez", "/readyz"):
-                        reply = server.get(path)
-                        assert reply.status_code == 503 and reply.json() == {"status": "stuck"}
-                    metrics = server.get("/metrics").text
-                    assert "dragoman_stuck 1\n" in metrics and "dragoman_ready 0\n" in metrics
-                    ptrace(PTRACE_DETACH, engine)
-                    engine = None
-                    manager.socket.settimeout(PATIENCE)
-                    assert manager.hear() == {"WATCHDOG": "1"}
-                    server.until(lambda: server.get("/livez").status_code == 200)
-                    assert waits.result().status_code == 200
-            finally:
-                if engine:
-                    ptrace(PTRACE_DETACH, engine)
-
-
-def steps_of(server, worker):
-    return float(re.search(r'dragoman_worker_steps_total\{worker="%d".*?\} (\S+)' % worker, server.get("/metrics").text)[1])
+    with Manager(str(tmp_path / "notify")) as manager, concurrent.futures.ThreadPoolExecutor(1) as pool, \
+            Server(endless, *NARROW, env={**manager.env, "WATCHDOG_USEC": "1000000"}) as server:
+        assert "READY" in manager.hear()
+        with stopped_engine(server):
+            waits = pool.submit(server.translate, long_text(3))
+            server.until(lambda: server.logged('level=error event="stuck" waiting=3 '))
+            manager.socket.setblocking(False)
+            with contextlib.suppress(BlockingIOError):  # drains what was said before
+                while manager.hear():
+                    pass
+            said = len(stuck(server))
+            server.until(lambda: len(stuck(server)) > said + 2)  # the check repeats
+            with pytest.raises(BlockingIOError):
+                manager.hear()
+            # The probes say the same, by the same rule.
+            assert not waits.done()
+            for path in ("/livez", "/readyz"):
+                reply = server.get(path)
+                assert reply.status_code == 503 and reply.json() == {"status": "stuck"}
+            assert server.metric("dragoman_stuck") == 1 and server.metric("dragoman_ready") == 0
+            manager.socket.settimeout(PATIENCE)
+        assert manager.hear() == {"WATCHDOG": "1"}
+        server.until(lambda: server.get("/livez").status_code == 200)
+        assert waits.result().status_code == 200
 
 
 def test_one_engine_hangs_while_another_works(endless):
     """Steps of one worker hide nothing: the other one has a sentence and does not advance."""
     with Server(endless, *NARROW, "--workers", "2", "--stuck-after", "0.5") as server, concurrent.futures.ThreadPoolExecutor(1) as pool:
-        engine = engine_thread(server)
+        def steps(worker):
+            return server.metric("dragoman_worker_steps_total", worker=worker)
         waits = pool.submit(server.translate, long_text(500), timeout_ms=300000)
-        server.until(lambda: steps_of(server, 0) > 0 and steps_of(server, 1) > 0)  # there is work for both
+        server.until(lambda: steps(0) > 0 and steps(1) > 0)  # there is work for both
         assert server.get("/livez").status_code == 200
-        ptrace(PTRACE_SEIZE, engine)
-        ptrace(PTRACE_INTERRUPT, engine)
-        os.waitpid(engine, WALL)
-        try:
-            before = steps_of(server, 1)
+        with stopped_engine(server):
+            before = steps(1)
             server.until(lambda: server.logged('level=error event="stuck" .*worker=0 '))
             for path in ("/livez", "/readyz"):
                 assert server.get(path).status_code == 503
-            assert not waits.done() and steps_of(server, 1) > before
-        finally:
-            ptrace(PTRACE_DETACH, engine)
+            assert not waits.done() and steps(1) > before
         server.until(lambda: server.get("/livez").status_code == 200)
         assert waits.result().status_code == 200
 
@@ -227,11 +191,7 @@ def test_an_engine_that_hangs_delays_no_deadline(endless, kind):
     path, body = asked[kind]
     headers = {"Accept": "application/x-ndjson"} if kind == "lines" else {}
     with Server(endless, *NARROW) as server:
-        engine = engine_thread(server)
-        ptrace(PTRACE_SEIZE, engine)
-        ptrace(PTRACE_INTERRUPT, engine)
-        os.waitpid(engine, WALL)
-        try:
+        with stopped_engine(server):
             start, said, cut = time.monotonic(), "", False
             with requests.post(server.url(path), json=body, headers=headers, stream=True, timeout=PATIENCE) as reply:
                 try:
@@ -247,8 +207,6 @@ def test_an_engine_that_hangs_delays_no_deadline(endless, kind):
                 assert reply.status_code == 200 and "event: error" in said and '"timeout"' in said
             else:
                 assert cut or '"timeout"' in said
-        finally:
-            ptrace(PTRACE_DETACH, engine)
         server.until(lambda: server.get("/readyz").status_code == 200)
         assert server.translate("Hello.").status_code == 200
 
