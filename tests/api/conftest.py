@@ -110,6 +110,15 @@ class Server:
         """Waits for n requests in flight, at least one of them in the engine."""
         self.until(lambda: self.in_flight() == n and self.metric("dragoman_live_sentences") > 0)
 
+    @contextlib.contextmanager
+    def held(self, text, **fields):
+        """Yields the reply of a stream that is at work until the context is left, which cancels it. The text must take longer than that
+        on a machine that stalls: busy(60)."""
+        body = dict(text=text, source="en", target="de", stream=True, **fields)
+        with self.post("/v1/translate", body, stream=True) as reply:
+            assert reply.status_code == 200, reply.text
+            yield reply
+
     def threads(self):
         """Returns {id: name} of the running threads."""
         tasks, names = "/proc/%d/task/" % self.process.pid, {}

@@ -12,7 +12,7 @@ import pytest
 import requests
 
 import bundle
-from conftest import CLI, PATIENCE, Local, Server, long_text, run_server, sanitized
+from conftest import CLI, NARROW, PATIENCE, Local, Server, long_text, run_server, sanitized
 
 LANGUAGES = ["de", "fr", "es", "it", "nl", "pt", "pl", "sv"]
 TEXTS = ["Hello.", "The dog runs. The cat sleeps.", "Greetings to all, 42 times, from here and from there."]
@@ -175,20 +175,19 @@ def test_one_opening_for_all_who_wait(many, right):
         assert server.metric("dragoman_model_opens_total", outcome="ok") == 2
 
 
-def test_a_request_waits_for_one_in_use_up_to_its_deadline(many, right, endless, tmp_path):
+def test_a_request_waits_for_one_in_use_up_to_its_deadline(many, right, endless, busy, tmp_path):
     """A bundle in use is never closed: a request that needs its room waits, gets 504 at its deadline, and an answer once there is room."""
     folder = tmp_path / "two"
     shutil.copytree(endless, folder / "endless")  # en-de
     shutil.copytree(many / "en-fr", folder / "en-fr")
-    with Server(str(folder), *FLAGS, "--model-memory", "1", "--batch-sentences", "1") as server:
+    with Server(str(folder), *FLAGS, *NARROW, "--model-memory", "1") as server:
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            long = pool.submit(ask, server, "en", "de", [long_text(80)])
-            server.until_running(1)
-            late = ask(server, "en", "fr", timeout_ms=100)
-            assert late.status_code == 504, late.text
-            assert not long.done()
-            assert ask(server, "en", "fr").json()["translations"] == right[0]["en", "fr"]
-            assert long.result().status_code == 200
+            with server.held(busy(60)):
+                late = ask(server, "en", "fr", timeout_ms=100)
+                assert late.status_code == 504, late.text
+                waits = pool.submit(ask, server, "en", "fr")
+                server.until(lambda: server.metric("dragoman_model_waiting_requests") == 1)
+            assert waits.result().json()["translations"] == right[0]["en", "fr"]
 
 
 @pytest.mark.parametrize("how", ["gone", "changed", "damaged"])

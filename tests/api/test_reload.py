@@ -101,17 +101,15 @@ def test_the_old_model_stays_until_its_last_request_ends(endless, busy, tmp_path
     other = bundle.make(CLI, str(tmp_path / "next" / "m"), seed=5)
     with Local(str(served), *NARROW) as server:
         old = server.get("/v1/models").json()["models"][0]["version"]
-        answers = []
-        client = threading.Thread(target=lambda: answers.append(server.translate(busy(4))))
-        client.start()
-        server.until(lambda: "dragoman_live_sentences 1\n" in server.get("/metrics").text)
-        os.rename(served / "m", tmp_path / "old")
-        os.rename(other, served / "m")
-        assert server.reload().status_code == 200
-        assert models_open(server) == 2 and not answers  # the request still runs
-        assert server.translate("Hello.").headers["X-Model-Version"] != old  # the new model serves meanwhile
-        client.join()
-        assert answers[0].status_code == 200 and answers[0].headers["X-Model-Version"] == old
+        with server.held(busy(60)) as reply:
+            assert reply.headers["X-Model-Version"] == old
+            os.rename(served / "m", tmp_path / "old")
+            os.rename(other, served / "m")
+            assert server.reload().status_code == 200
+            assert server.translate("Hello.").headers["X-Model-Version"] != old  # the new model serves meanwhile
+            waiting = server.metric("dragoman_queue_depth")
+            server.until(lambda: server.metric("dragoman_queue_depth") < waiting)  # the request goes on
+            assert models_open(server) == 2
         server.until(lambda: models_open(server) == 1)
 
 

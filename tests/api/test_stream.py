@@ -118,11 +118,8 @@ def test_deadline_after_the_start(endless, busy):
 
 def test_client_gone(endless, busy):
     with Server(endless, *NARROW) as server:
-        with server.connect() as s:
-            s.sendall(http_post("/v1/translate", dict(text=busy(30), source="en", target="de", stream=True)))
-            data = b""
-            while b"event: sentence" not in data:
-                data += s.recv(65536)
+        with server.held(busy(60)) as reply:
+            assert next(reply.iter_lines()) == b"event: sentence"
         server.until(lambda: server.metric("dragoman_live_sentences") == 0
                      and server.metric("dragoman_queue_depth") == 0)
         server.until(lambda: server.logged(r"route=/v1/translate status=499"))
@@ -143,15 +140,9 @@ def test_stop_in_the_middle(endless, busy):
 
 
 def test_queue_full_is_a_plain_503(endless, busy):
-    flags = list(NARROW)
-    flags[flags.index("--max-queue-tokens") + 1] = "100"
-    with Server(endless, *flags) as server:
-        held = server.connect()
-        held.sendall(http_post("/v1/translate", dict(text=busy(30), source="en", target="de", stream=True)))
-        server.until(lambda: server.metric("dragoman_live_sentences") > 0)
-        reply = server.translate(busy(30), stream=True)  # one like it waits already
+    with Server(endless, *NARROW, "--max-queue-tokens", "100") as server, server.held(busy(60)):
+        reply = server.translate(busy(60), stream=True)  # one like it waits already
         assert reply.status_code == 503 and reply.json()["error"]["code"] == "overloaded"
-        held.close()
 
 
 def test_http_1_0(server):

@@ -205,19 +205,14 @@ def test_what_cannot_be_used_is_refused_at_start(models, pairs, tmp_path):
 
 # Streams, hang-ups, deadlines ----------------------------------------------------------------------------------------
 
-def test_a_stream_comes_sentence_by_sentence(endless, pairs):
+def test_a_stream_comes_sentence_by_sentence(endless, pairs, busy):
     with Encrypted(endless, pairs["first"], *NARROW) as server:
-        body = dict(text=long_text(30), source="en", target="de", stream=True)
-        start = time.monotonic()
-        with requests.post(server.url("/v1/translate"), json=body, stream=True, verify=server.trust,
-                           timeout=PATIENCE) as reply:
-            assert reply.headers["Content-Type"] == "text/event-stream"
-            times, text = [], ""
-            for piece in reply.iter_content(None, decode_unicode=True):
-                times.append(time.monotonic() - start)
-                text += piece
-        assert [name for name, _ in read_events(text)] == ["sentence"] * 30 + ["done"]
-        assert times[0] < times[-1] / 2  # not all at the end; of six sentences, the handshake is half of the time
+        reply = server.translate(long_text(6), stream=True)
+        assert reply.headers["Content-Type"] == "text/event-stream"
+        assert [name for name, _ in read_events(reply.text)] == ["sentence"] * 6 + ["done"]
+        with server.held(busy(60)) as reply:
+            lines = reply.iter_lines()  # the connection lives as long as this iterator
+            assert next(lines) == b"event: sentence" and server.metric("dragoman_queue_depth") > 0  # not all at the end
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -11,13 +11,12 @@ WIDE = [f for i, f in enumerate(NARROW) if "--threads" not in (f, NARROW[i - 1])
 
 
 def test_busy_workers_are_counted(endless, busy):
-    with Server(endless, *WIDE, "--workers", "2") as server, ThreadPoolExecutor(2) as pool:
+    with Server(endless, *WIDE, "--workers", "2") as server:
         assert server.metric("dragoman_workers_busy") == 0
-        first = pool.submit(server.translate, busy(4).replace("Number", "First"))
-        server.until(lambda: server.metric("dragoman_workers_busy") >= 1)
-        second = pool.submit(server.translate, busy(4).replace("Number", "Second"))
-        server.until(lambda: server.metric("dragoman_workers_busy") == 2)
-        assert first.result().status_code == second.result().status_code == 200
+        with server.held(busy(60).replace("Number", "First")):
+            server.until(lambda: server.metric("dragoman_workers_busy") >= 1)
+            with server.held(busy(60).replace("Number", "Second")):
+                server.until(lambda: server.metric("dragoman_workers_busy") == 2)
         server.until(lambda: server.metric("dragoman_workers_busy") == 0)
 
 
