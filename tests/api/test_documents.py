@@ -14,7 +14,7 @@ import pytest
 import requests
 
 import bundle
-from conftest import BUNDLES, PATIENCE, Server
+from conftest import BUNDLES, NARROW, PATIENCE, Server
 from stopped_engine import stopped_engine
 from test_keys import new_key
 
@@ -52,12 +52,9 @@ def status(server, id, key):
 
 
 def wait(server, id, key):
-    for _ in range(10 * PATIENCE):
-        now = status(server, id, key)
-        if now["status"] not in ("queued", "translating"):
-            return now
-        time.sleep(0.1)
-    raise AssertionError(now)
+    """Waits until the document is done or failed. Returns its status."""
+    server.until(lambda: status(server, id, key)["status"] not in ("queued", "translating"))
+    return status(server, id, key)
 
 
 @pytest.mark.parametrize("name,plain,coded", [
@@ -234,12 +231,13 @@ def test_a_slow_document_delays_nobody(tmp_path, path, fields):
         assert sent.result().status_code in (200, 201) and answers >= 8  # a few before the file arrives; then one, if it held the thread
 
 
-def test_restart(tmp_path):
+def test_restart(endless, tmp_path):
     """Documents that were queued or in progress are translated by the next server; finished ones are still there."""
     store = str(tmp_path / "d.db")
     with Server(BUNDLES, "--documents", store) as s:
         first = document(s, "a.txt", TEXT.encode())
         wait(s, *first)
+    with Server(endless, "--documents", store, "--drain-timeout", "0") as s:  # takes much longer
         long = document(s, "long.txt", ("Two dogs play in the snow with number %d.\n" * 300 % tuple(range(300))).encode())
         last = document(s, "b.txt", TEXT.encode())
         assert status(s, *last)["status"] == "queued"
@@ -359,24 +357,19 @@ def test_progress(server):
         time.sleep(0.02)
 
 
-def test_a_client_that_leaves(tmp_path):
+def test_a_client_that_leaves(endless, busy, tmp_path):
     """A client that leaves gets 499 in the log; its document is translated all the same, and the server stops when told to."""
-    with Server(BUNDLES, "--documents", str(tmp_path / "d.db")) as s:
+    with Server(endless, *NARROW, "--documents", str(tmp_path / "d.db"), "--drain-timeout", "0") as s:
         with pytest.raises(requests.exceptions.ReadTimeout):
-            requests.post(s.url("/translate_file"), files={"file": ("a.txt", "".join("A man is riding bicycle %d down the street.\n" % i for i in range(2000)))},
-                          data={"source": "en", "target": "fr"}, timeout=0.1)
-        for _ in range(100):
-            if any("route=/translate_file" in line for line in s.log):
-                break
-            time.sleep(0.1)
-        assert any("route=/translate_file status=499" in line for line in s.log)
+            requests.post(s.url("/translate_file"), files={"file": ("a.txt", busy(60))}, data={"source": "en", "target": "de"}, timeout=(PATIENCE, 0.1))
+        s.until(lambda: s.logged("route=/translate_file status=499"))
 
 
-def test_more_clients_wait_than_may(tmp_path):
+def test_more_clients_wait_than_may(endless, busy, tmp_path):
     """64 clients may wait; the others are refused, and their documents are not kept."""
     store = str(tmp_path / "d.db")
-    with concurrent.futures.ThreadPoolExecutor(70) as pool, Server(BUNDLES, "--documents", store, "--drain-timeout", "0") as s:
-        document(s, "long.txt", "".join("A man in a red shirt is riding bicycle %d.\n" % i for i in range(4000)).encode())
+    with concurrent.futures.ThreadPoolExecutor(70) as pool, Server(endless, *NARROW, "--documents", store, "--drain-timeout", "0") as s:
+        document(s, "long.txt", busy(60).encode())
         sent = [pool.submit(send, s, "a.txt", TEXT.encode()) for _ in range(70)]
         done = concurrent.futures.as_completed(sent, timeout=PATIENCE)
         refused = [next(done).result() for _ in range(6)]
@@ -387,12 +380,11 @@ def test_more_clients_wait_than_may(tmp_path):
         assert [f.result().json()["error"] for f in done] == 64 * ["the server is stopping"]
 
 
-def test_a_server_that_stops(tmp_path):
+def test_a_server_that_stops(endless, busy, tmp_path):
     """Clients that wait get 503, and their documents are not kept."""
     store = str(tmp_path / "d.db")
-    long = "".join("A man in a red shirt is riding bicycle %d.\n" % i for i in range(2000)).encode()
-    with concurrent.futures.ThreadPoolExecutor(1) as pool, Server(BUNDLES, "--documents", store, "--drain-timeout", "0") as s:
-        sent = pool.submit(send, s, "a.txt", long)
+    with concurrent.futures.ThreadPoolExecutor(1) as pool, Server(endless, *NARROW, "--documents", store, "--drain-timeout", "0") as s:
+        sent = pool.submit(send, s, "a.txt", busy(60).encode())
         s.until_running(1)
         assert s.stop() == 0
         assert (sent.result().status_code, sent.result().json()) == (503, {"error": "the server is stopping"})
@@ -427,13 +419,12 @@ def test_expiry_and_room(tmp_path):
         s.until(lambda: s.post("/v2/document/" + id, key).status_code == 404)
 
 
-def test_a_document_that_expires_in_line(tmp_path):
+def test_a_document_that_expires_in_line(endless, busy, tmp_path):
     """The client that waits for it is told, however long the documents before it take."""
-    store, long = str(tmp_path / "d.db"), "".join("A man in a red shirt is riding bicycle %d.\n" % i for i in range(16000))
-    more = ("--max-batch-characters", "1000000", "--drain-timeout", "0")  # half a minute of work on a fast machine
-    with concurrent.futures.ThreadPoolExecutor(1) as pool, Server(BUNDLES, "--documents", store, *more) as s, \
+    store = str(tmp_path / "d.db")
+    with concurrent.futures.ThreadPoolExecutor(1) as pool, Server(endless, *NARROW, "--documents", store, "--drain-timeout", "0") as s, \
             contextlib.closing(sqlite3.connect(store, PATIENCE, isolation_level=None)) as file:
-        document(s, "long.txt", long.encode())
+        document(s, "long.txt", busy(120).encode())  # longer than the time between two checks
         sent = pool.submit(send, s, "a.txt", TEXT.encode())
         expire = "UPDATE documents SET created_s = created_s - 100000 WHERE name = 'a.txt'"
         s.until(lambda: file.execute(expire).rowcount == 1)

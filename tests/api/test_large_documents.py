@@ -159,10 +159,10 @@ def test_arriving_documents_are_bounded_and_leave_room(tmp_path):
             assert s.translate("One. " * 1000).status_code == 200
 
 
-def test_documents_in_line_take_no_room(tmp_path):
+def test_documents_in_line_take_no_room(endless, tmp_path):
     """A client of LibreTranslate's API waits for the translation. Its document is already stored, so its body frees its memory for other documents."""
     long, store, path = "".join(f"A man in a red shirt is riding bicycle {n}.\n" for n in range(3000)), str(tmp_path / "d.db"), "/translate_file"
-    with concurrent.futures.ThreadPoolExecutor(6) as pool, Server(BUNDLES, "--documents", store, "--max-document-bytes", str(4 * MIB), "--drain-timeout", "0") as s, \
+    with concurrent.futures.ThreadPoolExecutor(6) as pool, Server(endless, "--documents", store, "--max-document-bytes", str(4 * MIB), "--drain-timeout", "0") as s, \
             contextlib.closing(sqlite3.connect(store, PATIENCE)) as file:
         assert send(s, "/v1/documents", "long.txt", long.encode()).status_code == 201
         sent = []
@@ -174,15 +174,15 @@ def test_documents_in_line_take_no_room(tmp_path):
 
 def test_a_slow_client_has_time_for_a_large_document(tmp_path):
     """--body-timeout is the time for --max-body-bytes. A document gets it again for each further --max-body-bytes."""
-    with Server(BUNDLES, "--documents", str(tmp_path / "d.db"), "--max-body-bytes", "50000", "--body-timeout", "2") as s:
+    with Server(BUNDLES, "--documents", str(tmp_path / "d.db"), "--max-body-bytes", "50000", "--body-timeout", "1") as s:
         body = requests.Request("POST", s.url("/v1/documents"), files={"file": ("a.docx", WORD)}, data=FIELDS["/v1/documents"]).prepare()
         with s.connect() as c:
             c.sendall(head("/v1/documents", f"Content-Length: {len(body.body)}\r\n").replace(b"multipart/form-data; boundary=b", body.headers["Content-Type"].encode()))
             begun, step = time.monotonic(), len(body.body) // 16 + 1
             for at in range(0, len(body.body), step):
                 c.sendall(body.body[at:at + step])
-                time.sleep(0.25)
-            assert time.monotonic() - begun > 3
+                time.sleep(0.15)
+            assert time.monotonic() - begun > 2
             assert status_of(read_all(c)) == 201
         begun = time.monotonic()
         assert status_of(s.raw(head("/v1/documents", "Content-Length: 100000\r\n") + bytes(60000))) == 408
