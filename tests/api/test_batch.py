@@ -348,9 +348,7 @@ def test_a_larger_item_does_not_wait_for_another_batch(endless, sentences):
 @pytest.mark.parametrize("headers", [[], ["Accept: application/x-ndjson"]])
 def test_stop_in_the_middle(endless, busy, headers):
     """SIGTERM and no time to drain: every item gets an answer, unfinished ones an error."""
-    flags = [f for f in NARROW]
-    flags[flags.index("--drain-timeout") + 1] = "0"
-    with Server(endless, *flags) as server:
+    with Server(endless, *NARROW, "--drain-timeout", "0") as server:
         s = server.connect()
         s.sendall(http_post("/v1/batch", {"items": [item("12:30"), *spread(busy(20), 20)]}, *headers))
         server.until(lambda: server.metric("dragoman_live_sentences") > 0)

@@ -1,5 +1,6 @@
 """Starting, overload, cancelling, deadlines and stopping."""
 import concurrent.futures
+import contextlib
 import json
 import os
 import re
@@ -324,21 +325,16 @@ def test_not_ready_while_draining(endless, busy):
 
 
 def test_a_lame_duck_accepts_until_balancers_know(models):
-    with Server(models, "--lame-duck", "2") as server:
+    with Server(models, "--lame-duck", "0.5") as server:
         server.process.send_signal(signal.SIGTERM)
-        server.until(lambda: server.get("/readyz").status_code == 503)
-        asked = 0
-        start = time.monotonic()
-        try:
+        with contextlib.suppress(requests.ConnectionError):
             while True:  # each over a connection of its own
                 assert server.translate("Hello.").status_code == 200
-                asked += 1
-        except requests.ConnectionError:
-            assert asked > 0 and time.monotonic() - start < PATIENCE
         assert server.process.wait(PATIENCE) == 0
     with Server(models, "--lame-duck", "3000") as server:
         server.process.send_signal(signal.SIGTERM)
         server.until(lambda: server.get("/readyz").status_code == 503)
+        assert server.translate("Hello.").status_code == 200
         server.process.send_signal(signal.SIGTERM)  # a second signal ends the wait
         assert server.process.wait(PATIENCE) == 0
 

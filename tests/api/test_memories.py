@@ -231,12 +231,11 @@ def test_clients_use_their_glossaries_while_memories_are_read(tmp_path):
         for n in range(4):
             (folder / ("m%d.en-de.tsv" % n)).write_text("".join("Phrase %d of file %d.\tPhrase %d.\n" % (i, n, i) for i in range(30000)))
         s.process.send_signal(signal.SIGHUP)
-        longest, begun = 0, time.monotonic()
+        answers = 0
         while not s.logged(r"memories.* files=4 read=4 dropped=4"):
-            before = time.monotonic()
             assert ask(s, "GET", "/v1/glossaries").status_code == 200
-            longest = max(longest, time.monotonic() - before)
-        assert longest < (time.monotonic() - begun) / 2
+            answers += 1
+        assert answers > 20  # not one between two files
 
 
 def test_without_keys_the_owner_changes_them(tmp_path):

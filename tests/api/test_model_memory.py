@@ -163,7 +163,7 @@ def test_a_pivot_over_the_limit_leaves_one_bundle_open(many, right):
     with Server(str(many), *FLAGS, "--model-memory", str(each + each // 2)) as server:
         for _ in range(3):
             assert ask(server, "de", "fr").json()["translations"] == answers["de", "fr"]
-            server.until(lambda: len(opened(server)) == 1, seconds=10)
+            server.until(lambda: len(opened(server)) == 1)
 
 
 def test_one_opening_for_all_who_wait(many, right):

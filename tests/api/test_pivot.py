@@ -246,11 +246,9 @@ def test_a_stream_sends_sentences_while_others_wait(slow):
 def test_a_stream_that_fails_costs_what_it_brought(slow, tmp_path):
     """Source characters are charged, not those of the text between the hops; a source sentence that several events cover counts
     once."""
-    flags = list(NARROW)
-    flags[flags.index("--drain-timeout") + 1] = "0"
     path = tmp_path / "keys.db"
     key = test_keys.add(path)
-    with Server(slow, *flags, "--keys", str(path)) as server:
+    with Server(slow, *NARROW, "--drain-timeout", "0", "--keys", str(path)) as server:
         text = LONG.replace("\n", " ")
         body = dict(text=["12:30", text], source="de", target="fr", stream=True)
         reply = server.post("/v1/translate", body, stream=True, headers=test_keys.bearer(key))

@@ -1,4 +1,5 @@
 """Models exchanged while the server runs: no request is lost, the old model is freed, a broken bundle changes nothing."""
+import concurrent.futures
 import json
 import os
 import re
@@ -346,13 +347,8 @@ def test_settings_that_sighup_takes(models, tmp_path):
             assert server.translate(["One."] * 3).status_code == 413
         write(max_queue_tokens=1, request_timeout=5, address_requests_per_minute=1000)
         big = " ".join("Sentence number %d is here." % i for i in range(60))
-        replies = []
-        threads = [threading.Thread(target=lambda: replies.append(server.translate(big, beam_size=8).status_code)) for _ in range(6)]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
-        assert 503 in replies, replies
+        with concurrent.futures.ThreadPoolExecutor(6) as pool:
+            server.until(lambda: 503 in list(pool.map(lambda _: server.translate(big, beam_size=8).status_code, range(6))))
 
 
 def test_what_was_not_reloaded_is_a_metric_until_it_is(models, tmp_path):
