@@ -26,6 +26,7 @@ SERVER = os.path.join(BIN, "dragoman-server")
 CLI = os.path.join(BIN, "dragoman")
 EN_DE = os.path.join(ROOT, "tests", "data", "en-de")  # a small real model that never changes
 BUNDLES = os.path.join(ROOT, "weights", "bundles")
+LISTENING = r'event"?[=:]"listening"[ ,]"?address"?[=:]\S+?:(\d+)'  # in the log, with the port
 PATIENCE = int(os.environ.get("DRAGOMAN_PATIENCE", "120"))  # seconds; sanitizers and busy machines are slow
 
 
@@ -61,7 +62,7 @@ class Server:
     def _read(self):
         for line in self.process.stderr:
             self.log.append(line)
-            found = re.search(r'event"?[=:]"listening"[ ,]"?address"?[=:]\S+?:(\d+)', line)
+            found = re.search(LISTENING, line)
             if found:
                 self.port = int(found.group(1))
                 self.listening.set()

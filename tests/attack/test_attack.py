@@ -17,7 +17,7 @@ import requests
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "api"))
 
-from conftest import PATIENCE, SERVER, Server  # noqa: E402
+from conftest import LISTENING, PATIENCE, SERVER, Server  # noqa: E402
 from conftest import models  # noqa: E402,F401  (a fixture)
 
 LIVEZ = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -129,23 +129,25 @@ def test_clients_at_work_lose_nothing_to_new_ones(models):  # noqa: F811
 # The log ----------------------------------------------------------------------------------------------------
 
 class Unread(Server):
-    """A server whose stderr nobody reads; the port comes from the kernel."""
+    """A server whose stderr nobody reads any more once it has told the port."""
 
     def __enter__(self):
-        self.ends = os.pipe()
-        fcntl.fcntl(self.ends[1], 1031, 4096)  # F_SETPIPE_SZ
-        with socket.create_server(("127.0.0.1", 0)) as s:
-            self.port = s.getsockname()[1]
-        self.command[self.command.index("--port") + 1] = str(self.port)
-        self.process = subprocess.Popen(self.command, stderr=self.ends[1])
+        self.unread, its = os.pipe()
+        fcntl.fcntl(its, 1031, 4096)  # F_SETPIPE_SZ
+        self.process = subprocess.Popen(self.command, stderr=its)
+        os.close(its)
+        said = ""
+        while not (found := re.search(LISTENING, said)):
+            assert self.process.poll() is None, said
+            said += os.read(self.unread, 4096).decode()
+        self.port = int(found.group(1))
         self.until(lambda: self.get("/readyz").status_code == 200)
         return self
 
     def stop(self, how=signal.SIGTERM):
         self.process.send_signal(how)
         status = self.process.wait(PATIENCE)
-        for fd in self.ends:
-            os.close(fd)
+        os.close(self.unread)
         return status
 
 
@@ -160,23 +162,23 @@ def test_a_log_that_nobody_reads_stops_nothing(models):  # noqa: F811
     # Leaving the context sent SIGTERM, and the exit status was 0.
 
 
-def test_closed_standard_descriptors_are_not_given_to_clients(models):  # noqa: F811
-    with socket.create_server(("127.0.0.1", 0)) as s:
-        port = s.getsockname()[1]
-    process = subprocess.Popen(["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', SERVER, "--models", models, "--port", str(port),
+def test_closed_standard_descriptors_are_not_given_to_clients(models, tmp_path):  # noqa: F811
+    path = str(tmp_path / "socket")  # nobody hears which port it takes
+    process = subprocess.Popen(["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', SERVER, "--models", models, "--port", "0", "--unix-socket", path,
                                 "--log-level", "debug"])
     try:
         end = time.monotonic() + PATIENCE
         while True:
             try:
-                with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as s:
+                with socket.socket(socket.AF_UNIX) as s:
+                    s.connect(path)
                     s.sendall(LIVEZ)
                     assert answer(s).startswith(b"HTTP/1.1 200")
                     s.sendall(LIVEZ)
                     said = answer(s)
                     assert said.startswith(b"HTTP/1.1 200") and b"event=" not in said
                 break
-            except ConnectionError:
+            except (ConnectionError, FileNotFoundError):
                 assert time.monotonic() < end and process.poll() is None
         files = {os.readlink("/proc/%d/fd/%d" % (process.pid, fd)) for fd in range(3)}
         assert files == {"/dev/null"}

@@ -68,7 +68,7 @@ LOADS = {
 def test_the_plan_holds(endless, name):  # noqa: F811
     plan = planned_mb(endless)
     n, each, body = LOADS[name]
-    with Server(endless, *FLAGS) as server:
+    with Server(endless, *FLAGS, "--request-timeout", "300") as server:
         before = server.memory_mb("VmHWM")
         statuses = pour(server, n, each, body)
         peak = server.memory_mb("VmHWM")
