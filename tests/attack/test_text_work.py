@@ -112,6 +112,17 @@ def test_long_growing_texts_hold_up_no_probe(models):  # noqa: F811
         check_probes(models, LONG, path, data, 8)
 
 
+def once_of_three(most, seconds):
+    """Checks that one of three measurements at least is below `most`: a busy host adds to each."""
+    took = []
+    for _ in range(3):
+        took.append(seconds())
+        if took[-1] < most:
+            break
+    print(", ".join("%.2f s" % t for t in took))
+    assert took[-1] < most
+
+
 def sentences(n, seed):
     """n sentences that are all different."""
     return "".join("%s %d. " % (GROWS_IN_WORDS * 100, seed * n + i) for i in range(n))
@@ -136,33 +147,28 @@ def test_a_batch_keeps_its_deadline_while_it_is_planned(models):  # noqa: F811
 
 
 def test_a_text_keeps_its_deadline_while_it_is_planned(models):  # noqa: F811
-    """Takes the fastest of three, because a busy host adds to the time."""
-    took = []
+    data = body_of(sentences(17000, 0), timeout_ms=200)
     with Server(models, *LONGER) as server:
-        for _ in range(3):
+        def took():
             start = time.monotonic()
-            reply = post(server, "/v1/translate", body_of(sentences(17000, 0), timeout_ms=200))
-            took.append(time.monotonic() - start)
+            reply = post(server, "/v1/translate", data)
             assert reply.status_code == 504, reply.text
-    print("answered after " + ", ".join("%.2f s" % t for t in took))
-    assert min(took) < (10 if sanitized() else 1)
+            return time.monotonic() - start
+        once_of_three(10 if sanitized() else 1, took)
 
 
 @pytest.mark.parametrize("opener", ["<a", "<!--", "<?"])
 def test_tags_that_do_not_end_hold_up_no_text(models, opener):  # noqa: F811
     """Each beginning was searched for its end up to the end of the text, which took 2 to 18 s without a look at the deadline; other texts
-    of more than 4 KB waited for that. Takes the fastest of three, because a busy host adds to the time, and allows a slow one 2 s:
-    tests/unit/test_tag_end.c is exact."""
-    took = []
+    of more than 4 KB waited for that. Allows a slow host 2 s: tests/unit/test_tag_end.c is exact."""
     long = ("Hello " + opener * (199000 // len(opener)))[:199000]
     with Server(models, *LONG) as server:
-        for _ in range(3):
+        def took():
             start = time.monotonic()
             assert post(server, "/v1/translate", body_of(long, timeout_ms=100)).status_code in (200, 504)
             assert post(server, "/v1/translate", body_of("A dog. " * 1000)).status_code == 200
-            took.append(time.monotonic() - start)
-    print(opener, "it and the next text took " + ", ".join("%.2f s" % t for t in took))
-    assert min(took) < (20 if sanitized() else 2)
+            return time.monotonic() - start
+        once_of_three(20 if sanitized() else 2, took)
 
 
 READ_MS = 300
@@ -214,20 +220,18 @@ KEYLESS = {
 
 @pytest.mark.parametrize("name", KEYLESS)
 def test_who_has_no_key_costs_one_pass(models, tmp_path, name):  # noqa: F811
-    """The key is looked for where bodies arrive, on a thread that other clients wait for. Takes the least of three, because a busy host
-    adds to the time."""
+    """The key is looked for where bodies arrive, on a thread that other clients wait for."""
     kind, data = KEYLESS[name]
-    data, used, keys = data(), [], str(tmp_path / "keys.db")
+    data, keys = data(), str(tmp_path / "keys.db")
     assert 60_000_000 < len(data) < 80_000_000
     new_key(keys)
     with Server(models, *LONGER, "--keys", keys) as server:
-        for _ in range(3):
+        def used():
             cpu = server.cpu_seconds()
             reply = requests.post(server.url("/translate"), data=data, headers={"Content-Type": kind}, timeout=PATIENCE)
-            used.append(server.cpu_seconds() - cpu)
             assert reply.status_code == 403 and reply.json() == {"error": "Invalid API key"}, reply.text
-    print(name, "took " + ", ".join("%.2f s" % t for t in used) + " of CPU time")
-    assert min(used) < 0.6 or sanitized()
+            return server.cpu_seconds() - cpu
+        once_of_three(PATIENCE if sanitized() else 0.6, used)
 
 
 def test_a_deadline_that_passes_in_the_midst_of_reading_passes_once(models):  # noqa: F811
