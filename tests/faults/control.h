@@ -31,12 +31,9 @@ struct faults_place {
 
 struct faults_control {
     /* allocations */
-    _Atomic uint64_t calls;  /* calls so far */
-    _Atomic uint64_t failed; /* calls that failed */
-    _Atomic int64_t live;    /* blocks allocated now */
-    /* number of the first call that fails (the first call is 1); 0: none */
-    _Atomic uint64_t fail_at;
-    _Atomic uint64_t fail_n;     /* how many calls fail from there on */
+    _Atomic uint64_t calls;      /* calls so far */
+    _Atomic uint64_t failed;     /* calls that failed */
+    _Atomic int64_t live;        /* blocks allocated now */
     _Atomic uint64_t fail_place; /* hash of the place whose calls fail */
     _Atomic uint64_t fail_times; /* how many of them fail */
     _Atomic uint64_t fail_skip;  /* how many of them succeed first */

@@ -1,5 +1,6 @@
 """Makes a program's calls fail: the Python side of preload.c, whose control.h has the layout of the control file."""
 import collections
+import hashlib
 import mmap
 import os
 import re
@@ -11,7 +12,7 @@ import pytest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("DRAGOMAN_BUILD", os.path.join(ROOT, "build", "release"))
 LIBRARY = os.path.join(BUILD, "tests", "libfaults.so")
-WORDS = ("calls failed live fail_at fail_n fail_place fail_times fail_skip record trace clock_ns io_mask io_at io_n io_errno "
+WORDS = ("calls failed live fail_place fail_times fail_skip record trace clock_ns io_mask io_at io_n io_errno "
          "io_calls io_failed").split()
 SLACK = 3  # blocks that libraries allocate for themselves and keep
 PATH_BYTES, PLACES, FRAMES = 128, 1 << 14, 30
@@ -67,14 +68,9 @@ class Faults:
         self.fail_times, self.fail_skip, self.failed = times, skip, 0
         self.fail_place = place
 
-    def fail_call(self, n, times=1):
-        """Makes `times` calls fail, the first of them the n-th from now."""
-        self.fail_n, self.failed = times, 0
-        self.fail_at = self.calls + n
-
     def quiet(self):
         """Stops refusing memory. Returns how many calls have failed."""
-        self.fail_place = self.fail_at = 0
+        self.fail_place = 0
         return self.failed
 
     def fail_files(self, part, kinds, how, at=1, times=1):
@@ -89,6 +85,17 @@ def control(tmp_path):
     c = Faults(tmp_path / "control")
     yield c
     c.close()
+
+
+def hash_of(path):
+    with open(path, "rb") as f:
+        return hashlib.sha256(f.read()).hexdigest()
+
+
+def tree(folder):
+    """Returns every file below the folder: path -> hash of its contents."""
+    return {os.path.relpath(os.path.join(at, name), folder): hash_of(os.path.join(at, name))
+            for at, _, names in os.walk(folder) for name in names}
 
 
 def crash_report(run):

@@ -99,12 +99,12 @@ static bool out_of_memory(void)
     if (!control || busy)
         return false;
     busy = true;
-    const uint64_t call = ++control->calls, at = control->fail_at;
-    bool fails = at && call >= at && call - at < control->fail_n;
+    const uint64_t call = ++control->calls;
+    bool fails = false;
     if (control->record || control->fail_place) {
         const struct faults_place *p = place_of(call);
-        fails = fails || (p && p->hash == control->fail_place && !take_one(&control->fail_skip) &&
-                             take_one(&control->fail_times));
+        fails = p && p->hash == control->fail_place && !take_one(&control->fail_skip) &&
+                take_one(&control->fail_times);
     }
     if (fails) {
         control->failed++;

@@ -27,12 +27,8 @@ JUMPS = (HOUR, -HOUR, 40 * DAY, -40 * DAY, 2 * DAY, -2 * DAY, 20 * YEAR, -80 * Y
 pytestmark = pytest.mark.skipif(sanitized(), reason="a sanitizer has calls of its own")
 
 
-def faulty(control):  # noqa: F811
-    return {k: v for k, v in control.env().items() if k in ("LD_PRELOAD", "FAULTS_CONTROL")}
-
-
 def served(control, models, *flags):  # noqa: F811
-    return Server(models, *flags, env=faulty(control))
+    return Server(models, *flags, env=control.env())
 
 
 def jump(control, seconds):  # noqa: F811
@@ -156,7 +152,7 @@ def test_status(control):  # noqa: F811
 def test_training(control, data, whole, tmp_path):  # noqa: F811
     """Weights, checkpoints and log are those of a run whose clock nobody sets; no remaining time is negative."""
     out = tmp_path / "run"
-    process = subprocess.Popen([a for a in begin(data, out) if a != "--quiet"], env={**os.environ, **faulty(control)}, stderr=subprocess.PIPE,
+    process = subprocess.Popen([a for a in begin(data, out) if a != "--quiet"], env=control.env(), stderr=subprocess.PIPE,
                                text=True)
     turn = 0
     while process.poll() is None:

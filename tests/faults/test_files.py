@@ -2,7 +2,6 @@
 downloads and keys are whole or absent, earlier files stay, and each refusal names its reason.
 
 FILES_STEPS: how many calls of each kind fail, one in each run (3); `make faults-files`: all of them, of training 40."""
-import hashlib
 import json
 import os
 import shutil
@@ -19,7 +18,7 @@ import bundle  # noqa: E402
 import stand_in  # noqa: E402
 import train_runs  # noqa: E402
 from conftest import CLI, ROOT, sanitized  # noqa: E402
-from faults import control  # noqa: E402,F401  (control: a fixture)
+from faults import control, tree  # noqa: E402,F401  (control: a fixture)
 from io_faults import STEPS, each_call, say  # noqa: E402
 
 TRAIN = os.path.join(ROOT, train_runs.TRAIN)
@@ -30,17 +29,6 @@ pytestmark = pytest.mark.skipif(sanitized(), reason="a sanitizer has calls of it
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     return bundle.make(CLI, str(tmp_path_factory.mktemp("model") / "en-de"), seed=1)
-
-
-def hash_of(path):
-    with open(path, "rb") as f:
-        return hashlib.sha256(f.read()).hexdigest()
-
-
-def tree(folder):
-    """Returns every file below the folder: path -> hash of its contents."""
-    return {os.path.relpath(os.path.join(at, name), folder): hash_of(os.path.join(at, name))
-            for at, _, names in os.walk(folder) for name in names}
 
 
 def check_bundle(folder, want, done):

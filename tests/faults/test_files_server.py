@@ -31,7 +31,7 @@ KINDS = ("glossary", "memory", "change", "suggestion", "document")
 
 
 def served(control, models, *flags):
-    return Local(models, *flags, env={k: v for k, v in control.env().items() if k in ("LD_PRELOAD", "FAULTS_CONTROL")})
+    return Local(models, *flags, env=control.env())
 
 
 class Stores:

@@ -4,7 +4,6 @@ weights of an undisturbed one, bit for bit, and a server's files keep all that i
 KILLS: how often training is killed (4); a server a quarter as often, twice at least. `make kills`: 200."""
 import collections
 import concurrent.futures
-import hashlib
 import json
 import os
 import random
@@ -22,6 +21,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "api"), os.path.join(HERE, "..", 
 
 import train_runs  # noqa: E402
 from conftest import EN_DE, ROOT, Server, sanitized  # noqa: E402
+from faults import hash_of  # noqa: E402
 from test_keys import add  # noqa: E402
 
 KILLS = int(os.environ.get("KILLS", "4"))
@@ -49,10 +49,6 @@ def begin(data, out):
 
 def go_on(data, out):
     return [TRAIN, "resume", str(out), "--quiet"] if train_runs.checkpoint_steps(out) else begin(data, out)
-
-
-def hash_of(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def end_of(out):

@@ -4,7 +4,6 @@ to the same weights.
 
 FAULTS_STEPS: how many places of each program are tried (a few); `make faults` tries all, of training FAULTS_RUNS."""
 import functools
-import hashlib
 import json
 import os
 import shutil
@@ -18,7 +17,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "api"), os.path.join(HERE, "..", 
 
 import bundle  # noqa: E402
 from conftest import CLI, models, sanitized  # noqa: E402,F401  (models: a fixture)
-from faults import control, each_place  # noqa: E402,F401  (control: a fixture)
+from faults import control, each_place, tree  # noqa: E402,F401  (control: a fixture)
 from train_runs import RECIPE, TRAIN, write_corpus  # noqa: E402
 
 STEPS = int(os.environ.get("FAULTS_STEPS", "6"))  # 0: all
@@ -29,18 +28,6 @@ TRAIN = os.path.abspath(TRAIN)
 SMALL = ["--quiet", "--threads", "1"]
 RUN = [x for s in ("training.updates=4", "training.checkpoint_updates=2", "training.threads=1", "validation.every=2",
                    "training.batch_tokens=300") for x in ("--set", s)]
-
-
-def tree(folder):
-    """Returns every file below the folder: path -> hash of its contents; "" if there is no such folder."""
-    if not os.path.exists(folder):
-        return ""
-    found = {}
-    for at, _, names in os.walk(folder):
-        for name in names:
-            with open(os.path.join(at, name), "rb") as f:
-                found[os.path.relpath(os.path.join(at, name), folder)] = hashlib.sha256(f.read()).hexdigest()
-    return found
 
 
 def say(faults, ways):

@@ -258,7 +258,7 @@ def serving(models, control, folder, *flags):  # noqa: F811
     key = add(folder / "keys.db")["key"]
     server = Local(models, "--keys", str(folder / "keys.db"), "--collections", str(folder / "c.db"), "--documents", str(folder / "d.db"),
                    "--suggestions", str(folder / "s.db"), "--pivot", "de", "--cache-bytes", "0", *flags,
-                   env={k: v for k, v in control.env().items() if k in ("LD_PRELOAD", "FAULTS_CONTROL")})
+                   env=control.env())
     with server:
         yield Client(server, key, folder / "d.db")
         settle(server)
