@@ -111,7 +111,7 @@ class Stores:
         if reply.status_code != 200:
             return reply, True
         id, key = reply.json()["document_id"], {"document_key": reply.json()["document_key"]}
-        end = time.monotonic() + 30
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             now = self.send("POST", "/v2/document/" + id, json=key)
             state = now.json().get("status") if now.status_code == 200 else None
@@ -214,12 +214,13 @@ def test_a_disk_that_stays_full(control, stores):
     id = {"id": stores.rows("keys", "SELECT id FROM keys")[0]}
     before, asked = used(keys, id)[1], 0
     with failing(control, str(stores.folder), FULL, errno.ENOSPC, 1, 1 << 40):
-        end = time.monotonic() + 30
-        while time.monotonic() < end and not stores.server.logged('event="keys" store=failed'):
+        def failed():
+            nonlocal asked
             asked += 1
             assert stores.translate("Two dogs.").status_code == 200
-            time.sleep(0.2)
-        assert stores.server.logged('event="keys" store=failed')
+            time.sleep(0.2)  # usage is written every few seconds
+            return stores.server.logged('event="keys" store=failed')
+        stores.server.until(failed)
         for what in KINDS:
             reply, good = getattr(stores, what)()
             assert refused(reply) and good, (what, reply.status_code, reply.text)

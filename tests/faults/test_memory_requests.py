@@ -34,7 +34,6 @@ ENTRIES = [{"source": "en", "target": "de", "entries": {"dog": "Hund", TEXT: "De
 ONLY = os.environ.get("FAULTS_ONLY", "")
 DRAIN_SECONDS = 10
 SETTLE_SECONDS = 5
-DOCUMENT_SECONDS = 40  # a document that could not be started or stored is tried again after 1 s
 
 
 class Failed(Exception):
@@ -161,7 +160,7 @@ def with_memory(c, _):
 
 
 def wait_for(c, status, done):
-    end = time.monotonic() + DOCUMENT_SECONDS
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         now = status().json()
         if now["status"] in done:
