@@ -5,19 +5,12 @@ import json
 import os
 import shutil
 import struct
-import subprocess
 
 import pytest
 
+from program import run
+
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "convert", "bergamot")
-DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
-
-
-def run(args, lines=(), code=0):
-    done = subprocess.run([DRAGOMAN] + args, input="".join(x + "\n" for x in lines), text=True, encoding="utf-8",
-                          capture_output=True, timeout=600)
-    assert done.returncode == code, f"{' '.join(args)}: {done.stderr}"
-    return done.stdout if code == 0 else done.stderr
 
 
 @pytest.fixture(scope="session")

@@ -12,23 +12,16 @@ import zipfile
 
 import pytest
 
+from program import DRAGOMAN, run
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(HERE, "..", "data", "convert", "ctranslate2_prenorm")
 SPM = os.path.join(HERE, "..", "data", "convert", "pymarian", "attention.spm")
 sys.path.insert(0, DATA)
 from older import CASES, older, variable, without  # noqa: E402
 
-DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
-
 # Relative difference of a sentence's sum: float32 on both sides; int8 activations are rounded differently (here 7 bits, zero point).
 TOLERANCE = {"f32": 1e-5, "int16": 1e-5, "f16": 1e-5, "int8": 0.03}
-
-
-def run(args, lines=(), code=0):
-    done = subprocess.run([DRAGOMAN] + args, input="".join(x + "\n" for x in lines), text=True, encoding="utf-8",
-                          capture_output=True, timeout=600)
-    assert done.returncode == code, f"{' '.join(args)}: {done.stderr}"
-    return done.stdout if code == 0 else done.stderr
 
 
 def convert(name, out, *more, code=0):

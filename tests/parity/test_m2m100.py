@@ -8,20 +8,15 @@ import subprocess
 
 import pytest
 
+from program import DRAGOMAN, run
+
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "convert", "m2m100")
-DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
 MODELS = ["m2m", "nllb"]
 LIMIT = 130
 # Both sides compute in float32; errors seen are below 1e-5.
 TOLERANCE = 1e-4
 CODES = {"__en__": "en", "__de__": "de", "__fr__": "fr", "__ns__": "nso", "__zh__": "zh", "eng_Latn": "en", "deu_Latn": "de",
          "fra_Latn": "fr", "zho_Hans": "zh-Hans", "arb_Arab": "ar"}
-
-
-def run(args, text="", code=0):
-    done = subprocess.run([DRAGOMAN] + args, input=text, text=True, encoding="utf-8", capture_output=True, timeout=600)
-    assert done.returncode == code, f"{' '.join(args)}: {done.stderr}"
-    return done.stdout if code == 0 else done.stderr
 
 
 @pytest.fixture(scope="session")
@@ -99,7 +94,7 @@ def test_forced(bundles, name, tmp_path):
 
 def translate(bundle, case, line, *more):
     out = run(["translate", "--model", str(bundle), "--json", "--beam-size", "1", "--keep-loops", "--max-length", str(LIMIT), *more,
-               *languages(case)], line + "\n")
+               *languages(case)], [line])
     return json.loads(out)
 
 
@@ -164,7 +159,7 @@ def test_beams_do_not_count_the_language(bundles, tmp_path):
     case = expected("m2m")["greedy"][4]
     line = " ".join(case["source"])
     out = json.loads(run(["translate", "--model", str(bundles / "m2m"), "--json", "--beam-size", "4", "--n-best", "3", "--tokens",
-                          "--length-penalty", "1", "--length-penalty-kind", "power", *languages(case)], line + "\n"))
+                          "--length-penalty", "1", "--length-penalty-kind", "power", *languages(case)], [line]))
     for one in out["n_best"]:
         (tmp_path / "source").write_text(line + "\n", encoding="utf-8")
         (tmp_path / "target").write_text(one["tokens"] + "\n", encoding="utf-8")

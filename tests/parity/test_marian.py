@@ -3,25 +3,18 @@ answers must be CTranslate2's. Two vocabularies, untied and tied matrices, diffe
 positions beyond 100."""
 import json
 import os
-import subprocess
 
 import pytest
 
+from program import run
+
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "convert", "ctranslate2")
-DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
 LIMIT = 130
 TOLERANCE = 1e-4  # both sides compute in float32; errors seen are below 2e-5
 
 # CTranslate2's norms use an epsilon of 1e-5 with any kind of positions.
 MODELS = {"apart": ["--positions", "halves"], "all": ["--positions", "marian", "--norm-eps", "1e-5"],
           "trained": ["--positions", "halves"]}
-
-
-def run(args, lines=(), code=0):
-    done = subprocess.run([DRAGOMAN] + args, input="".join(x + "\n" for x in lines), text=True, encoding="utf-8",
-                          capture_output=True, timeout=600)
-    assert done.returncode == code, f"{' '.join(args)}: {done.stderr}"
-    return done.stderr if code else done.stdout
 
 
 @pytest.fixture(scope="session", params=MODELS)

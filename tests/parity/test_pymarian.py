@@ -2,21 +2,14 @@
 greedy answers, their scores and alignments, and its scorer's sums, positions beyond 100 included."""
 import json
 import os
-import subprocess
 
 import pytest
 
+from program import run
+
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "convert", "pymarian")
-DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
 VOCABULARIES = {"attention": ["attention.spm"], "ssru": ["ssru.spm"], "prenorm": ["prenorm.source.spm", "prenorm.target.spm"]}
 RELATIVE = 1e-5  # difference of sums over a sentence, float32 on both sides; Marian prints six or seven digits
-
-
-def run(args, lines=()):
-    done = subprocess.run([DRAGOMAN] + args, input="".join(x + "\n" for x in lines), text=True, encoding="utf-8",
-                          capture_output=True, timeout=600)
-    assert done.returncode == 0, f"{' '.join(args)}: {done.stderr}"
-    return done.stdout
 
 
 def answers(args, lines=()):
