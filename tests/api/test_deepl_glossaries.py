@@ -265,7 +265,7 @@ def test_memories(tmp_path):
         assert [m.segment_count for m in client.list_translation_memories()] == [2, 4] and client.get_translation_memory(ids[0]).name == "one"
 
 
-def test_without_the_flag(tmp_path):
+def test_without_the_flag():
     with Server(EN_DE) as s:
         for method, path, body in (("GET", "/v2/glossaries", None), ("POST", "/v2/glossaries", ONE), ("PUT", "/v3/glossaries/x/dictionaries", MANY)):
             reply = ask(s, method, path, body)

@@ -130,7 +130,7 @@ def test_an_unknown_dialect_is_refused(models, given, word):
     assert bad.returncode == 2 and 'dialects has "%s", expected %s, all or none' % (word, ", ".join(NAMES[1:])) in bad.stderr
 
 
-def test_a_text_has_one_translation(models):
+def test_a_text_has_one_translation():
     """A text has the same translation in every dialect, alone and in an array."""
     with Server(EN_DE) as s:
         for text in TEXTS:

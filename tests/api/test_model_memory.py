@@ -254,7 +254,7 @@ def test_which_bundle_answers_does_not_depend_on_what_is_open(tmp_path):
             assert named(ask(server, "es", "en")) == ["f-first"]
 
 
-def test_a_stop_while_requests_wait(many, right):
+def test_a_stop_while_requests_wait(many):
     with Server(str(many), *FLAGS, "--model-memory", "1") as server:
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             def one(pair):

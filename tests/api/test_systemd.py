@@ -281,7 +281,7 @@ def test_clients_of_a_server_that_stops_while_it_loads_wait_for_the_next(models,
         early.close()
 
 
-def test_what_is_no_socket_to_listen_on(models, tmp_path):
+def test_what_is_no_socket_to_listen_on(models):
     plain = socket.socket()
     two = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
     for sockets, words in (([plain], "not a listening TCP socket"), (two, "2 sockets were passed")):

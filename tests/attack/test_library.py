@@ -3,7 +3,6 @@
 refusals twice."""
 import os
 import re
-import socket
 import sys
 
 import pytest

@@ -1,7 +1,6 @@
 """ARCHITECTURE.md names only files, folders and functions that exist, and answers a newcomer's questions."""
 import os
 import re
-import subprocess
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDERS = "base cli convert examples include library documents kernels model server store text tokenizer trainer translate weights tests bench scripts".split()

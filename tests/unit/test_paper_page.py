@@ -1,6 +1,5 @@
 """docs/paper.md's tables match bench/results/paper/, and none of the paper's figures stands where ours should."""
 import json
-import os
 import re
 import subprocess
 import sys
