@@ -118,12 +118,13 @@ static inline void *produce(void *arg)
         nap(500);
         dg_http_due(x, 1);
     }
-    if (c->due)
-        nap(300); /* the exchange is suspended by then */
-    if (c->lifted)
+    if (c->lifted) {
+        nap(50); /* the exchange is suspended by then, and not yet cut off */
         dg_http_due(x, 0);
-    if (c->due)
         nap(1500);
+    }
+    while (c->due && !c->lifted && !atomic_load(&c->gone))
+        nap(1);
     for (int i = 0; i < LINES && !atomic_load(&c->gone); i++) {
         if (i % 7 == 0)
             nap(1);

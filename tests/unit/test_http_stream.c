@@ -65,14 +65,16 @@ static void quiet_streams_ping(void **state)
 {
     struct server *s = start(60000);
     char text[100000];
-    int pings = 0;
+    uint64_t pings = 0;
     (void)state;
+    const uint64_t begin = dg_clock_ns();
     int fd = dial(s, "/quiet", "1.1");
     read_chunks(fd, text, sizeof text);
+    const uint64_t ms = (dg_clock_ns() - begin) / 1000000;
     const char *at = text;
     for (; strncmp(at, "ping\n", 5) == 0; at += 5)
         pings++;
-    assert_in_range(pings, 2, 5); /* sent every 200 ms, checked every 100 */
+    assert_in_range(pings, 1, ms / 200); /* at least 200 ms apart; fewer on a busy machine */
     check_lines(at);
     close(fd);
     stop(s);
