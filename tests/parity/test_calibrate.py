@@ -1,5 +1,6 @@
 """`dragoman-train calibrate` on real text: the references are a model's own translations with a certain length penalty, which
 must be found again."""
+import functools
 import itertools
 import json
 import os
@@ -28,6 +29,12 @@ def translate(model, *more):
     return run(os.path.join(BIN, "dragoman"), "translate", "--model", str(model), *more, text="\n".join(LINES) + "\n")
 
 
+@functools.cache
+def answers(*more):
+    """The model's own translations, before calibration."""
+    return translate(MODEL, *more)
+
+
 def decoding(bundle):
     """The decoding settings with FORMAT.md's names and defaults; older manifests have older names."""
     said = json.loads((bundle / "manifest.json").read_text(encoding="utf-8")).get("decoding", {})
@@ -50,7 +57,7 @@ def calibrate(bundle, *more, expect=0):
 
 @pytest.mark.parametrize("alpha", [0, 1.5])
 def test_the_penalty_is_found_again(bundle, alpha):
-    (bundle.parent / "dev.de").write_text(translate(bundle, "--length-penalty", str(alpha)), encoding="utf-8")
+    (bundle.parent / "dev.de").write_text(answers("--length-penalty", str(alpha)), encoding="utf-8")
     assert decoding(bundle)["alpha"] == pytest.approx(0.6)
     said = calibrate(bundle)
     assert decoding(bundle)["alpha"] == alpha and decoding(bundle)["beam"] == 4
@@ -60,8 +67,8 @@ def test_the_penalty_is_found_again(bundle, alpha):
 
 def test_a_pair_has_its_own_penalty(bundle):
     """References that only a high penalty with a cap produces: the pair gets both, and they apply to requests without a penalty."""
-    (bundle.parent / "dev.de").write_text(translate(bundle, "--length-penalty", "3", "--length-penalty-cap", "1.3"), encoding="utf-8")
-    assert translate(bundle, "--length-penalty", "2") != (bundle.parent / "dev.de").read_text(encoding="utf-8")
+    (bundle.parent / "dev.de").write_text(answers("--length-penalty", "3", "--length-penalty-cap", "1.3"), encoding="utf-8")
+    assert answers("--length-penalty", "2") != (bundle.parent / "dev.de").read_text(encoding="utf-8")
     said = calibrate(bundle)
     assert "en-de beam 4, length penalty 3 over at most 1.3 x the source: BLEU 100.00, chrF2 100.00" in said
     assert "; en-de: length penalty 3 over at most 1.3 x the source (" in said
@@ -70,7 +77,7 @@ def test_a_pair_has_its_own_penalty(bundle):
     assert translate(bundle) == (bundle.parent / "dev.de").read_text(encoding="utf-8")
     assert "en-de: length_penalty 3, counting at most 1.3 x input" in run(os.path.join(BIN, "dragoman"), "inspect", str(bundle))
     # An explicit penalty applies without the pair's cap.
-    assert translate(bundle, "--length-penalty", "0.6") == translate(MODEL)
+    assert translate(bundle, "--length-penalty", "0.6") == answers()
 
 
 def test_other_pairs_keep_their_settings(tmp_path):
@@ -91,7 +98,7 @@ def test_other_pairs_keep_their_settings(tmp_path):
 
 def test_other_names_of_the_languages(bundle):
     """The manifest names the pair by the bundle's own codes, whatever the command line calls the languages: the bundle still opens."""
-    (bundle.parent / "dev.de").write_text(translate(bundle, "--length-penalty", "3", "--length-penalty-cap", "1.3"), encoding="utf-8")
+    (bundle.parent / "dev.de").write_text(answers("--length-penalty", "3", "--length-penalty-cap", "1.3"), encoding="utf-8")
     files = f"{bundle.parent / 'dev.en'}:{bundle.parent / 'dev.de'}"
     run(os.path.join(BIN, "dragoman-train"), "calibrate", str(bundle), f"eng:ger:{files}", "--lines", "40")
     assert list(json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))["pair_decoding"]) == ["en-de"]
@@ -122,7 +129,7 @@ def test_a_wrong_pair_decoding_is_refused(bundle, pairs, fault):
 
 def test_the_threshold_spares_good_answers(bundle):
     """All answers are perfect here: at most one in a hundred is flagged, and a slightly higher threshold flags more."""
-    (bundle.parent / "dev.de").write_text(translate(bundle), encoding="utf-8")
+    (bundle.parent / "dev.de").write_text(answers(), encoding="utf-8")
     assert len(LINES) == 120
     calibrate(bundle, "--quiet")
 

@@ -92,7 +92,7 @@ def test_settings_that_are_wrong_are_refused(data, begun, tmp_path):
         assert f"there is no run in {tmp_path}/rnu: cannot open {tmp_path}/rnu/run.json" in text and not (tmp_path / "rnu").exists()
 
 
-def test_changed_data_is_refused(begun, tmp_path):
+def test_changed_data_is_refused(tmp_path):
     own = tmp_path / "own"
     own.mkdir()
     write_corpus(own)

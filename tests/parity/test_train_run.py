@@ -145,7 +145,7 @@ def test_guided_alignment(data, whole, tmp_path):
     assert "guided_alignment.weight: 0.1, was 0.5" in said
 
 
-def test_plan(data, whole, tmp_path):
+def test_plan(data, tmp_path):
     text = run([TRAIN, "plan", str(data / "recipe.json"), "--data", str(data), "--out", str(tmp_path / "plan"), "--quiet"])
     assert "passes of 4096 source + target tokens" in text and "together" in text
     text = run(command(data, tmp_path / "big", "--set", "model.d_model=65536", "--set", "model.d_ff=262144",

@@ -1,5 +1,6 @@
 """The installed files fit the programs: manual pages, completion, configuration, systemd unit."""
 import configparser
+import functools
 import json
 import os
 import re
@@ -18,10 +19,12 @@ def run(*command, **more):
     return subprocess.run(command, capture_output=True, text=True, check=True, **more).stdout
 
 
+@functools.cache
 def verbs(program):
     return re.findall(r"^  ([a-z][a-z-]*) ", run(os.path.join(BIN, program), "--help"), re.M)
 
 
+@functools.cache
 def flags(*command):
     text = run(os.path.join(BIN, command[0]), *command[1:], "--help")
     return set(re.findall(r"^  (--[a-z][a-z0-9-]*)", text, re.M))
@@ -86,11 +89,11 @@ def test_folders_are_the_callers(tmp_path):
         assert not (tmp_path / "other").exists()
 
 
-@pytest.mark.parametrize("prefix,folder", [("/usr", "vendor-completions"), ("/usr/local", "site-functions")])
-def test_zsh_finds_the_completion(tmp_path, prefix, folder):
+def test_zsh_finds_the_completion(installed, tmp_path):
     """Debian's zsh looks in these two. /usr/local/share/zsh/vendor-completions is in no fpath."""
-    run(os.path.join(ROOT, "packaging", "install"), BIN, env=dict(os.environ, DESTDIR=str(tmp_path), PREFIX=prefix))
-    assert [path for path in files_below(tmp_path) if path.endswith("/_dragoman")] == [f"{prefix[1:]}/share/zsh/{folder}/_dragoman"]
+    run(os.path.join(ROOT, "packaging", "install"), BIN, env=dict(os.environ, DESTDIR=str(tmp_path), PREFIX="/usr/local"))
+    for root, path in ((installed, "usr/share/zsh/vendor-completions"), (tmp_path, "usr/local/share/zsh/site-functions")):
+        assert [found for found in files_below(root) if found.endswith("/_dragoman")] == [path + "/_dragoman"]
 
 
 def page(installed, program):

@@ -113,16 +113,16 @@ static double seconds(const struct beginnings *t, size_t bytes)
 }
 
 /* Compares two lengths, so that a slow machine fails no test: four times the text takes four times
- * as long, or 16 times where each beginning is looked for by itself. Such 400 KB took 4 to 40 s;
- * now most take 0.04 s, too short to be measured well, and those of "{" 0.4 s, because each is
- * compared with the 500 bytes after it. (libgumbo takes 0.17 s for the 133,000 attributes of one
+ * as long, or 16 times where each beginning is looked for by itself. Such 200 KB took 1 to 10 s;
+ * now most take 0.02 s, too short to be measured well, and those of "{" 0.2 s, because each is
+ * compared with the 500 bytes after it. (libgumbo takes 0.04 s for the 67,000 attributes of one
  * tag, and four times as long for twice as many; a sanitizer adds to that.) Measures up to three
  * times, because a busy host adds to the time. */
 static bool takes_linear_time(const struct beginnings *t, double *took)
 {
     for (int tries = 0; tries < 3; tries++) {
-        *took = seconds(t, 400000);
-        if (*took < (SANITIZED ? 3 : 0.3) || *took < 9 * seconds(t, 100000))
+        *took = seconds(t, 200000);
+        if (*took < (SANITIZED ? 1.5 : 0.15) || *took < 9 * seconds(t, 50000))
             return true;
     }
     return false;
