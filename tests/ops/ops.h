@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "kernels/cpu/cpu.h"
+#include "kernels/cpu/internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -64,6 +64,15 @@ static inline struct dg_backend *ops_open(const char *isa, int threads)
     if (dg_cpu_open(&(struct dg_cpu_options){.isa = isa, .threads = threads}, &be, &err))
         fail_msg("%s", err.message);
     return be;
+}
+
+/* The kernels of an instruction set: several sets share those for fp32, or those for int8. */
+static inline struct dg_cpu ops_kernels(const char *isa)
+{
+    struct dg_backend *be = ops_open(isa, 1);
+    const struct dg_cpu kernels = *dg_cpu_of(be);
+    dg_cpu_close(be);
+    return kernels;
 }
 
 /* Makes a buffer of M rows, `ld` apart, filled from src[M,N] (NULL: zero) after `offset`
