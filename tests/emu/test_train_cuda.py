@@ -64,7 +64,7 @@ def test_micro_batches_fit_the_device(data, tmp_path, monkeypatch):
     assert done.returncode == 0 and runs.checkpoint(much, 1)["micro_tokens"] == 50000, done.stderr
     little, done = run(110 << 20)
     assert done.returncode == 0 and 512 <= runs.checkpoint(little, 1)["micro_tokens"] <= 16384, done.stderr
-    _, done = run(33 << 20)
+    _, done = run(65 << 20)  # 64 MiB are the workspaces of both streams
     assert done.returncode == 1 and "the device has 0.0 GiB" in done.stderr, done.stderr
 
 
