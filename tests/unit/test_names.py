@@ -18,6 +18,7 @@ OTHERS = {
     "text/format/internal.h": "documents, of which the folder has the formats",
     "translate/answer/answer.h": "a part's answer",
     "translate/encode/encode.h": "a part, while it is encoded",
+    "translate/job/job.h": "a job and its parts",
     "translate/translate.h": "translators and their jobs",
     "weights/half.h": "f16 and bf16",
 }

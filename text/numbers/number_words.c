@@ -3,7 +3,6 @@
 #include "text/scan.h"
 #include "text/word_language.h"
 
-#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
