@@ -256,6 +256,12 @@ static bool is_hidden(enum dg_escapes e, const char *s, size_t i, size_t n)
            (i == 0 || i + 1 == n || s[i - 1] == ' ');
 }
 
+/* True if control characters are written as \uXXXX: JSON and XML cannot hold them. */
+static bool has_units(enum dg_escapes e)
+{
+    return e == DG_ESCAPES_JSON || is_android(e);
+}
+
 /* The character at s[*i] as \uXXXX. */
 static void write_units(const char *s, size_t n, size_t *i, struct dg_buffer *out)
 {
@@ -281,7 +287,7 @@ static void write_line(enum dg_escapes e, const char *s, size_t n, struct dg_buf
             dg_buffer_adds(out, escape);
         } else if (e == DG_ESCAPES_ASCII && (unsigned char)s[i] >= 0x80) {
             write_units(s, n, &i, out);
-        } else if ((unsigned char)s[i] < 0x20 && e == DG_ESCAPES_JSON) {
+        } else if ((unsigned char)s[i] < 0x20 && has_units(e) && s[i] != '\t') {
             dg_buffer_addf(out, "\\u%04x", (unsigned char)s[i]);
         } else if ((unsigned char)s[i] < 0x20 && e == DG_ESCAPES_C) {
             dg_buffer_addf(out, "\\%03o", (unsigned char)s[i]);

@@ -189,6 +189,11 @@ static const struct example cases[] = {
         "<resources><string name=\"a\"> \\u0020NAME: \\u0020</string><string name=\"b\">\" TWO  DOGS \"</string>"
         "<string name=\"c\"><![CDATA[\n <i>DOG</i>\\u0020 ]]></string></resources>",
         false},
+    /* XML cannot hold a control character. A string of XML with one stays. */
+    {"strings.xml",
+        "<resources><string name=\"a\">a \\u0019 dog</string><string name=\"b\"><![CDATA[<i>dog</i>\\u0019 ]]></string></resources>",
+        "<resources><string name=\"a\">a \\u0019 dog</string><string name=\"b\"><![CDATA[<i>DOG</i>\\u0019 ]]></string></resources>",
+        false},
     /* It shows no quotation mark that is not escaped: one around a string stays, others go. */
     {"strings.xml",
         "<resources><string name=\"a\">\"The \\\"%s\\\"  is\"</string><string name=\"b\">\"hi <xliff:g "
