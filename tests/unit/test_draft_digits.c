@@ -87,8 +87,8 @@ static void long_texts_stay(void **state)
     char source[400] = "2,202", answer[400] = "2.203";
     (void)state;
     for (int i = 0; i < 32; i++) {
-        snprintf(source + strlen(source), 5, " %d,", i + 10);
-        snprintf(answer + strlen(answer), 5, " %d,", i + 10);
+        snprintf(source + strlen(source), 16, " %d,", i + 10);
+        snprintf(answer + strlen(answer), 16, " %d,", i + 10);
     }
     expect("en", "de", source, answer, answer);
     expect("en", "de", "123456789012345678901234567890123", "12345678901234567890123456789012",
