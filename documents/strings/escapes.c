@@ -256,10 +256,11 @@ static bool is_hidden(enum dg_escapes e, const char *s, size_t i, size_t n)
            (i == 0 || i + 1 == n || s[i - 1] == ' ');
 }
 
-/* True if control characters are written as \uXXXX: JSON and XML cannot hold them. */
+/* True if control characters are written as \uXXXX: JSON and CDATA cannot hold them. Other strings
+ * of Android with one stay as they are. */
 static bool has_units(enum dg_escapes e)
 {
-    return e == DG_ESCAPES_JSON || is_android(e);
+    return e == DG_ESCAPES_JSON || e == DG_ESCAPES_ANDROID_CDATA;
 }
 
 /* The character at s[*i] as \uXXXX. */
@@ -287,7 +288,7 @@ static void write_line(enum dg_escapes e, const char *s, size_t n, struct dg_buf
             dg_buffer_adds(out, escape);
         } else if (e == DG_ESCAPES_ASCII && (unsigned char)s[i] >= 0x80) {
             write_units(s, n, &i, out);
-        } else if ((unsigned char)s[i] < 0x20 && has_units(e) && s[i] != '\t') {
+        } else if ((unsigned char)s[i] < 0x20 && has_units(e)) {
             dg_buffer_addf(out, "\\u%04x", (unsigned char)s[i]);
         } else if ((unsigned char)s[i] < 0x20 && e == DG_ESCAPES_C) {
             dg_buffer_addf(out, "\\%03o", (unsigned char)s[i]);
