@@ -119,7 +119,7 @@ static inline void *produce(void *arg)
         dg_http_due(x, 1);
     }
     if (c->lifted) {
-        nap(50); /* the exchange is suspended by then, and not yet cut off */
+        nap(50); /* by then the server has suspended the exchange, but has not cut it off */
         dg_http_due(x, 0);
         nap(1500);
     }

@@ -6,8 +6,8 @@
 
 #include "translate/job/job.h"
 
-/* Write p's answer h, whose tokens are aligned with source positions `sources` (NULL: not known),
- * as if it were the only one, and set *faulty if its numbers are wrong or it is empty. */
+/* Write h as p's only answer, and set *faulty if its numbers are wrong or it is empty.
+ * sources[h->n]: the source positions that its tokens are aligned with; NULL: not known. */
 int dg_look_finds_fault(struct dg_job *j, const struct dg_part *p, struct dg_part_hyp *h,
     const int32_t *sources, bool *faulty, struct dg_error *err);
 
