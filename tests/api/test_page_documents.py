@@ -8,7 +8,7 @@ import requests
 
 from conftest import PATIENCE, Server
 from selenium.webdriver.common.by import By
-from test_keys import add as add_key
+from test_keys import new_key
 from web_page import BUNDLES, Keys, Page, axe, chord, chrome, emulate, phone, picture, pressed, sent, sideways, tab_to, unplugged  # noqa: F401
 
 TEXT, GERMAN = "Two dogs play in the snow.", "Zwei Hunde spielen im Schnee."
@@ -262,7 +262,7 @@ def test_a_narrow_phone_shows_a_document(chrome, served, tmp_path):  # noqa: F81
 
 def test_a_key_goes_with_a_document(chrome, tmp_path):  # noqa: F811
     keys = str(tmp_path / "keys.db")
-    key = add_key(keys)["key"]
+    key = new_key(keys)
     with Server(BUNDLES, "--keys", keys, "--documents", str(tmp_path / "d.db")) as s:
         chrome.get(s.url("/"))
         chrome.execute_script("sessionStorage.setItem('dragoman-key', arguments[0])", key)

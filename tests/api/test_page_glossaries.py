@@ -5,7 +5,7 @@ import pytest
 import requests
 
 from conftest import PATIENCE, Server
-from test_keys import add as add_key
+from test_keys import new_key
 from web_page import BUNDLES, Keys, Page, axe, bundled, chrome, expected, forget, no_script_failed, phone, pressed, sent, sideways, tab_to  # noqa: F401
 
 TEXT = "Two dogs play in the snow."
@@ -268,7 +268,7 @@ def test_the_keyboard_is_enough_and_a_phone_wide_enough(page, keeping):
 def test_a_glossary_of_all_is_read_only_for_a_key(chrome, tmp_path):  # noqa: F811
     """One that was made before the server had keys can be used, but only the server's owner can change it."""
     keys, kept = str(tmp_path / "keys.db"), str(tmp_path / "c.db")
-    key = add_key(keys)["key"]
+    key = new_key(keys)
     with Server(BUNDLES, "--collections", kept) as server:
         pets = made(server, "pets", {"snow": "Neuschnee"})
     with Server(BUNDLES, "--collections", kept, "--keys", keys) as server:

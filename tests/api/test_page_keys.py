@@ -2,7 +2,7 @@
 import pytest
 
 from conftest import Server
-from test_keys import add
+from test_keys import new_key
 from web_page import BUNDLES, TEXT, Page, before_each_page, chrome, pressed  # noqa: F401
 
 NO_KEY = "This is no API key: a key has ASCII characters alone."
@@ -12,7 +12,7 @@ NO_KEY = "This is no API key: a key has ASCII characters alone."
 def guarded(tmp_path_factory):
     """A server that asks for keys: (server, a key, one with the scope admin)."""
     keys = str(tmp_path_factory.mktemp("keys") / "keys.db")
-    key, admin = add(keys)["key"], add(keys, "--scope", "admin")["key"]
+    key, admin = new_key(keys), new_key(keys, "--scope", "admin")
     with Server(BUNDLES, "--keys", keys) as server:
         yield server, key, admin
 

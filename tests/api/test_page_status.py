@@ -9,7 +9,7 @@ import time
 import pytest
 
 from conftest import EN_DE, ROOT, SERVER, Server
-from test_keys import add as add_key
+from test_keys import new_key
 from web_page import BUNDLES, TEXT, Keys, Page, axe, bundled, chrome, emulate, page, phone, picture, pressed, sideways  # noqa: F401
 
 
@@ -115,7 +115,7 @@ def test_use_by_model_is_of_the_last_minutes(chrome, models, tmp_path):
 
 def test_a_key_is_asked_for(chrome, tmp_path):
     keys = str(tmp_path / "keys.db")
-    key = add_key(keys)["key"]
+    key = new_key(keys)
     with Server(BUNDLES, "--keys", keys) as server:
         page = Page(chrome, server, languages=0)
         page.until(lambda: page["key-form"].is_displayed())
@@ -130,7 +130,7 @@ def test_a_key_is_asked_for(chrome, tmp_path):
 
 def test_the_look_at_the_server_asks_for_an_admin_key(chrome, tmp_path):
     keys = str(tmp_path / "keys.db")
-    plain, admin = add_key(keys)["key"], add_key(keys, "--scope", "admin")["key"]
+    plain, admin = new_key(keys), new_key(keys, "--scope", "admin")
     with Server(BUNDLES, "--keys", keys) as server:
         page = Page(chrome, server, "status", languages=0)
         page.until(lambda: page["key-form"].is_displayed())
