@@ -161,6 +161,45 @@ def test_files_that_are_dropped_on_the_card_are_the_glossary_s(page, keeping):
     assert len(listed(keeping)) == 1 and not page["error"].is_displayed()
 
 
+def test_an_entry_waits_for_the_files_before_it(page, keeping):
+    """It used to be dropped, with the rest of the files, while one of them was on its way."""
+    page["show-glossaries"].click()
+    page.until(lambda: page["term-source"].is_displayed())
+    fill(page, term_source="two", term_target="zwo")
+    page.driver.execute_script("""
+        const data = new DataTransfer();
+        data.items.add(new File(['snow,Neuschnee\\n'], 'pets.csv'));
+        data.items.add(new File(['dogs,Vierbeiner\\n'], 'more.csv'));
+        const fetched = window.fetch;
+        window.fetch = (...request) => { // the first request: Add is pressed while it runs
+          window.fetch = fetched;
+          document.getElementById('glossary-form').requestSubmit();
+          return fetched(...request);
+        };
+        document.getElementById('term-source').dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}));""")
+    page.until(lambda: entries(page) == ["dogs → Vierbeiner", "snow → Neuschnee", "two → zwo"])
+    assert len(listed(keeping)) == 1 and not page["glossary-error"].is_displayed()
+
+
+def test_a_glossary_is_renamed(page, chrome, keeping):  # noqa: F811
+    """Another name needed another client."""
+    made(keeping, "pets", {"snow": "Neuschnee"})
+    page = opened(chrome, keeping)
+    page.choose("glossary", listed(keeping)[0]["id"])
+    page["show-glossaries"].click()
+    page.until(lambda: entries(page) == ["snow → Neuschnee"])
+    page["glossary-rename"].click()
+    assert page.driver.switch_to.alert.text == "New name of the glossary “pets”:"
+    page.driver.switch_to.alert.send_keys(" animals ")
+    page.driver.switch_to.alert.accept()
+    page.until(lambda: page["glossaries-title"].text == "Glossary “animals”: English → German")
+    [animals] = listed(keeping)
+    assert animals["name"] == "animals" and entries(page) == ["snow → Neuschnee"] and "Neuschnee" in page.translate(TEXT)
+    page["glossary-rename"].click()
+    page.driver.switch_to.alert.dismiss()
+    assert page["glossaries-title"].text.startswith("Glossary “animals”")
+
+
 def test_a_glossary_without_the_languages_is_not_used(page, chrome, keeping):  # noqa: F811
     """The server refuses it: a text could not be swapped, or translated into another language, with a glossary chosen."""
     pets = made(keeping, "pets", {"dogs": "toutous"}, target="fr")

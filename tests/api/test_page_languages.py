@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from conftest import ROOT
-from web_page import TEXT, Page, axe, bundled, chrome, forget, phone  # noqa: F401
+from conftest import ROOT, Server
+from web_page import BUNDLES, TEXT, Page, axe, bundled, chrome, forget, phone  # noqa: F401
 
 
 def catalog(language):
@@ -18,10 +18,10 @@ def opened(chrome, bundled):  # noqa: F811
     """Opens the page in a browser whose languages are these."""
     agent = chrome.execute_script("return navigator.userAgent")
 
-    def open_in(languages):
-        forget(chrome, bundled)
+    def open_in(languages, server=bundled):
+        forget(chrome, server)
         chrome.execute_cdp_cmd("Network.setUserAgentOverride", {"userAgent": agent, "acceptLanguage": languages})
-        return Page(chrome, bundled)
+        return Page(chrome, server)
     yield open_in
     chrome.execute_cdp_cmd("Network.setUserAgentOverride", {"userAgent": agent, "acceptLanguage": "en"})
 
@@ -100,3 +100,15 @@ def test_what_people_write_stays(opened):
     page.until(lambda: page.all("#history-list li"))
     assert page.driver.execute_script("return document.querySelector('#history-list bdi').textContent") == "Languages"
     assert page["input"].get_property("value") == "Languages"
+
+
+@pytest.mark.parametrize("languages, meaning", [("de", "Das ist zu viel für den Server. ({})"), ("fr", "C’est trop pour le serveur. ({})"), ("en", "{}")])
+def test_what_an_error_means_is_in_the_language(opened, chrome, languages, meaning):  # noqa: F811
+    """All that a German or French reader was told was the server's English sentence."""
+    with Server(BUNDLES, "--max-characters", "400") as server:
+        page = opened(languages, server)
+        page.choose_languages()
+        page.paste("A dog. " * 60)
+        page.until(lambda: page["error"].is_displayed())
+        assert page["error"].text == meaning.format("the request has 420 characters, the limit is 400")
+    chrome.get_log("browser")  # of the refusal

@@ -1,8 +1,9 @@
-// The server's API: one function for each endpoint this page uses. An error has the server's own sentence.
+// The server's API: one function for each endpoint this page uses. An error has the server's own sentence, which is English; on a page in another language the
+// code's meaning in that language comes before it.
 
 import {$} from './elements.js';
 import {keptKey} from './key.js';
-import {t} from './words.js';
+import {language, t} from './words.js';
 
 export class ApiError extends Error {
   constructor(status, code, message, field) {
@@ -40,6 +41,25 @@ const BY_PROXY = {
   504: t`A proxy in front of the server timed out before the server answered (504).`,
 };
 
+// What the codes of the server's errors mean, where a reader can meet them.
+const BY_CODE = {
+  forbidden: t`The server does not allow this.`,
+  internal: t`The server failed.`,
+  invalid_request: t`The server cannot do this.`,
+  not_found: t`The server does not have it any more.`,
+  overloaded: t`The server is busy.`,
+  quota_exceeded: t`The characters of this key for today are used up.`,
+  rate_limited: t`The requests of this minute are used up.`,
+  stopping: t`The server is stopping.`,
+  timeout: t`The server took too long.`,
+  too_large: t`This is too much for the server.`,
+  unauthorized: t`The API key is missing or wrong.`,
+  unsupported: t`The model cannot do this.`,
+  unsupported_language: t`No model of this server translates between these languages.`,
+};
+
+const said = ({code, message}) => (message && language !== 'en' && BY_CODE[code] ? `${BY_CODE[code]} (${message})` : message);
+
 // Send a request, whose body is an object or a form. Throws an ApiError where the server does not do what it says.
 async function send(method, path, body, signal) {
   const key = keptKey(), object = body && !(body instanceof FormData);
@@ -52,7 +72,7 @@ async function send(method, path, body, signal) {
     const content = await reply.json();
     error = content.error || content; // documents' routes say {message}
   } catch { /* not ours, a proxy's perhaps */ }
-  const failure = new ApiError(reply.status, error.code, error.message || BY_PROXY[reply.status] || t`The server answered ${reply.status}.`, error.field);
+  const failure = new ApiError(reply.status, error.code, said(error) || BY_PROXY[reply.status] || t`The server answered ${reply.status}.`, error.field);
   failure.retryAfter = Number(reply.headers.get('Retry-After')) || failure.retryAfter;
   throw failure;
 }
@@ -144,7 +164,7 @@ export async function stream(body, onSentence, signal) {
       if (!name || !data) continue; // a comment that keeps the connection open
       const content = JSON.parse(data);
       if (name === 'sentence') onSentence(content);
-      if (name === 'error') throw new ApiError(0, content.code, content.message, content.field);
+      if (name === 'error') throw new ApiError(0, content.code, said(content), content.field);
       if (name === 'done') return content;
     }
   }

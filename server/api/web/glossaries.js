@@ -40,11 +40,13 @@ export class Glossaries {
     this.list = [];
     this.revision = 0; // of the entries, as far as they were changed here
     this.making = false; // a new one
+    this.turn = Promise.resolve(); // of changes: the last one's end
     this.languages = [null, null]; // of the card
     this.shown = ''; // whose entries it shows
     this.entries = [];
     $('glossary').addEventListener('change', () => this.choose($('glossary').value));
     $('glossary-new').addEventListener('click', () => this.make());
+    $('glossary-rename').addEventListener('click', () => this.rename());
     $('glossary-delete').addEventListener('click', () => this.remove());
     $('glossary-save').addEventListener('click', () => this.save());
     $('glossary-find').addEventListener('input', () => this.show_entries());
@@ -113,7 +115,7 @@ export class Glossaries {
     $('glossaries-title').textContent = (glossary ? t`Glossary “${glossary.name}”` : t`New glossary`) +
       (source ? `: ${languageName(source)} → ${languageName(target)}` : '');
     $('glossary-new').hidden = !glossary;
-    $('glossary-delete').hidden = !glossary || !changeable;
+    for (const id of ['glossary-rename', 'glossary-delete']) $(id).hidden = !glossary || !changeable;
     $('glossary-form').hidden = !source || !changeable;
     $('glossary-name').parentElement.hidden = Boolean(glossary);
     $('glossary-name').required = !glossary;
@@ -217,24 +219,38 @@ export class Glossaries {
   }
 
   // Change the entries, or make the new glossary with them. Returns whether the server did.
-  async change(entries) {
-    if (this.running) return false;
-    this.running = true;
-    $('glossary-error').hidden = true;
-    try {
-      const [source, target] = this.languages, glossary = this.making ? undefined : this.chosen(), {own = {source, target}} = this;
+  change(entries) {
+    return this.inTurn(() => {
+      const [source, target] = this.languages, {own = {source, target}} = this;
       const dictionaries = [{source: own.source, target: own.target, ...entries}];
-      const made = glossary ? await api.changeGlossary(glossary.id, {dictionaries}) :
-        await api.makeGlossary({name: $('glossary-name').value.trim(), dictionaries});
-      this.replace(glossary, made);
-      await this.show();
+      return this.put(this.making ? undefined : this.chosen(),
+        this.making ? {name: $('glossary-name').value.trim(), dictionaries} : {dictionaries});
+    });
+  }
+
+  async rename() {
+    const glossary = this.chosen(), name = prompt(t`New name of the glossary “${glossary.name}”:`, glossary.name)?.trim();
+    if (name && name !== glossary.name) await this.inTurn(() => this.put(glossary, {name}));
+  }
+
+  // Change this glossary on the server, or make one.
+  async put(glossary, body) {
+    this.replace(glossary, await (glossary ? api.changeGlossary(glossary.id, body) : api.makeGlossary(body)));
+    await this.show();
+  }
+
+  // One change after the other: a file's entries may still be on their way when an entry is added. Returns whether the server did it.
+  inTurn(what) {
+    const done = this.turn.then(async () => {
+      $('glossary-error').hidden = true;
+      await what();
       return true;
-    } catch (e) {
+    }).catch((e) => {
       this.refuse(e);
       return false;
-    } finally {
-      this.running = false;
-    }
+    });
+    this.turn = done;
+    return done;
   }
 
   // One glossary takes another one's place in the list; either may be undefined.
@@ -251,14 +267,12 @@ export class Glossaries {
   async remove() {
     const glossary = this.chosen(), n = glossary.dictionaries.reduce((sum, d) => sum + d.entries, 0);
     if (!confirm(t`Delete the glossary “${glossary.name}”? Entries in all its languages: ${number(n)}.`)) return;
-    try {
+    const gone = await this.inTurn(async () => {
       await api.removeGlossary(glossary.id);
       this.replace(glossary);
       await this.show();
-      $('glossaries').focus();
-    } catch (e) {
-      this.refuse(e);
-    }
+    });
+    if (gone) $('glossaries').focus();
   }
 
   save() {

@@ -1,5 +1,5 @@
 // What the page says, in the language that the browser asks for. The catalogs, de.js and fr.js, have a translation for each English
-// text; a page that has them names them in its <html data-languages>. What the server itself says stays English.
+// text; a page that has them names them in its <html data-languages>. What the server itself says stays English, after what it means (api.js).
 
 const here = document.documentElement, others = here.dataset.languages?.split(' ') ?? [];
 
