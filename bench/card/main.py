@@ -6,10 +6,11 @@ speed, and some sentences as they come out.
           [--pairs en-de,...] [--sets "Multi30k val",...] [--lines N] [--unjudged FILE] [--out DIR]
 
 DIR as scripts/get-data makes it. Several bundles stand beside each other (int8 and float32, say). Prints Markdown and
-writes OUT/<name of the bundle's folder>.json, from which a set that was done before under the same version is taken.
+writes OUT/<name of the bundle's folder>.json, from which a set is taken that was done before with the same bundle and program.
 """
 import argparse
 import collections
+import hashlib
 import json
 import os
 import re
@@ -62,6 +63,11 @@ def token_means(a, bundle, source, target, lines, translations):
     return [float(total) / len(tokens.split(" ")) for total, tokens in scored]
 
 
+def digest(path):
+    with open(path, "rb") as f:
+        return hashlib.sha256(f.read()).hexdigest()
+
+
 def last_sign(text):
     return text.rstrip(" \u00a0\u202f\"'”“„»«’‘)]")[-1:]
 
@@ -93,9 +99,10 @@ def measure(a, bundle):
     pairs = ["-".join(p) for p in manifest["pairs"]]
     name_of_file = os.path.basename(os.path.normpath(bundle))
     result = record.read_if_there(os.path.join(a.out, name_of_file + ".json"), {})
-    if result.get("version") != manifest["version"] or result.get("limit") != a.lines:
+    made = {"version": manifest["version"], "program": digest(a.dragoman), "limit": a.lines}
+    if any(result.get(key) != value for key, value in made.items()):
         decoding = manifest.get("decoding", {})
-        result = {"version": manifest["version"], "name": manifest["name"], "limit": a.lines, "scores": {}, "says": {},
+        result = {**made, "name": manifest["name"], "scores": {}, "says": {},
                   "beam": decoding.get("beam_size", decoding.get("beam", 4)),
                   "alpha": decoding.get("length_penalty", decoding.get("alpha", 0.6))}
     sentences = record.read(os.path.join(HERE, "sentences.json"))
