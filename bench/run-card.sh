@@ -1,6 +1,6 @@
 #!/bin/sh
 # Scores, flags, speed and sentences for model cards: bench/card/main.py, which keeps its results in .cache/.
-# Usage: DATA=DIR [BUNDLES="DIR ..."] bench/run-card.sh [BUILD] [--pairs en-de,...] [--sets NAME,...] [--lines N]
+# Usage: DATA=DIR [BUNDLES="DIR ..."] bench/run-card.sh [BUILD] [--pairs en-de,...] [--sets NAME,...] [--lines N] [--rerank]
 # DIR is made by scripts/get-data; the default bundles are those of weights/bundles. Takes some minutes for each direction.
 set -eu
 

@@ -146,6 +146,7 @@ void dg_decode_options_public(const struct dg_decode_options *o, struct dragoman
     out->tokens = t->tokens;
     out->alignments = t->alignments;
     out->keep_loops = t->keep_loops;
+    out->rerank = t->rerank;
     out->one_sentence = t->one_sentence;
 }
 

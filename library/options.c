@@ -103,6 +103,7 @@ int dg_library_options(const struct dragoman_model *m, const struct dragoman_opt
         .tokens = o.tokens != 0,
         .alignments = o.alignments != 0,
         .keep_loops = o.keep_loops != 0,
+        .rerank = o.rerank != 0,
         .one_sentence = o.one_sentence != 0,
         .format = (enum dg_format)o.format,
         .prefix = o.target_prefix,

@@ -51,6 +51,8 @@ struct dg_known {
     const void *arg;
 };
 
+enum { DG_RERANK_BEAM = 8 };
+
 struct dg_translate_options {
     /* language codes; NULL: the bundle's first pair that fits (dg_translator_pair). DG_EINVAL
      * (field source or target): no such pair */
@@ -67,6 +69,11 @@ struct dg_translate_options {
     bool same_language;
     /* return word alignments */
     bool alignments;
+    /* Search for as many answers as the beam is wide, read each back in the opposite direction of
+     * the same bundle, and prefer those that give the text again: slower and better. Without a beam
+     * of its own, the search has DG_RERANK_BEAM. DG_EINVAL, DG_EUNSUP (field rerank): sampling, a
+     * beam of 1; the bundle has no way back */
+    bool rerank;
     /* keep an answer that loops, is empty or has other numbers as it is (always so with
      * `tokens`) */
     bool keep_loops;
@@ -88,7 +95,7 @@ struct dg_translate_options {
     /* Terms to enforce in the answer if they occur in the text; NULL: none. Ignored with `tokens`,
      * sampling or a prefix. The job takes its own reference */
     struct dg_glossary *glossary;
-    /* maximum beam of a search with terms; 0 = DG_MAX_BEAM */
+    /* maximum beam of a search with terms or for reranking; 0 = DG_MAX_BEAM */
     uint32_t max_beam;
     /* Known translations: a sentence, or a unit of several, that has one is answered with it and is
      * not engine work; NULL: none. Ignored with `tokens` or a prefix. Borrowed until the text is
@@ -138,9 +145,11 @@ void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out);
 void dg_job_cost(
     const struct dg_job *j, size_t i, uint32_t *source_tokens, uint32_t *max_target_tokens);
 /* Keep a copy of sentence i's answer. DG_EAGAIN (err is unchanged): the answer loops, is empty or
- * has other numbers than the sentence. Admit the sentence again as dg_job_sentence now returns it,
- * in the same room: with loops or an immediate end forbidden, or for several answers, of which the
- * best with the right numbers is kept. The first answer is used only if this search finds none. */
+ * has other numbers than the sentence, or there are several to be read back. Admit the sentence
+ * again as dg_job_sentence now returns it, in the same room: with loops or an immediate end
+ * forbidden; for several answers, of which the best with the right numbers is kept; or, with
+ * `rerank`, with one of the answers as the source and the sentence as the forced target. The first
+ * answer is used if a search finds none. */
 int dg_job_accept(struct dg_job *j, size_t i, const struct dg_result *r, struct dg_error *err);
 
 enum dg_flag {

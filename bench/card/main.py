@@ -3,7 +3,7 @@
 speed, and some sentences as they come out.
 
   main.py --dragoman build/release/bin/dragoman --trainer build/release/bin/dragoman-train --data DIR BUNDLE...
-          [--pairs en-de,...] [--sets "Multi30k val",...] [--lines N] [--unjudged FILE] [--out DIR]
+          [--pairs en-de,...] [--sets "Multi30k val",...] [--lines N] [--rerank] [--unjudged FILE] [--out DIR]
 
 DIR as scripts/get-data makes it. Several bundles stand beside each other (int8 and float32, say). Prints Markdown and
 writes OUT/<name of the bundle's folder>.json, from which a set is taken that was done before with the same bundle and program.
@@ -42,7 +42,7 @@ def lines_of(data, name, language, other, n):
 def translate(a, bundle, source, target, lines):
     """(answers as parsed JSON objects, CPU seconds, wall seconds)"""
     before, start = machine.children_seconds(), time.monotonic()
-    done = subprocess.run([a.dragoman, "translate", "--model", bundle, "--source-lang", source, "--target-lang", target, "--json"],
+    done = subprocess.run([a.dragoman, "translate", "--model", bundle, "--source-lang", source, "--target-lang", target, "--json", *["--rerank"] * a.rerank],
                           input="\n".join(lines) + "\n", capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"bench: {bundle}: {done.stderr}")
@@ -99,7 +99,7 @@ def measure(a, bundle):
     pairs = ["-".join(p) for p in manifest["pairs"]]
     name_of_file = os.path.basename(os.path.normpath(bundle))
     result = record.read_if_there(os.path.join(a.out, name_of_file + ".json"), {})
-    made = {"version": manifest["version"], "program": digest(a.dragoman), "limit": a.lines}
+    made = {"version": manifest["version"], "program": digest(a.dragoman), "limit": a.lines, "rerank": a.rerank}
     if any(result.get(key) != value for key, value in made.items()):
         decoding = manifest.get("decoding", {})
         result = {**made, "name": manifest["name"], "scores": {}, "says": {},
@@ -165,6 +165,7 @@ def main():
     p.add_argument("--pairs", default="")
     p.add_argument("--sets", default="")
     p.add_argument("--lines", type=int, default=1000000, help="of each set, at most")
+    p.add_argument("--rerank", action="store_true", help="choose answers by reading them back")
     p.add_argument("--unjudged", default="", metavar="FILE", help="append the ordinary sentences' answers that nobody has judged")
     p.add_argument("--out", default=".cache/bench-card")
     a = p.parse_args()

@@ -438,7 +438,8 @@ class Translator:
                   length_penalty: Optional[float] = None, length_penalty_kind: Optional[str] = None, length_penalty_cap: Optional[float] = None,
                   max_length: Optional[int] = None, temperature: Optional[float] = None, top_k: Optional[int] = None, seed: Optional[int] = None,
                   target_prefix: Optional[str] = None, glossary: Optional[Mapping[str, str]] = None, format: Optional[str] = None,
-                  alignments: bool = False, keep_loops: bool = False, one_sentence: bool = False, progress: Optional[Progress] = None):
+                  alignments: bool = False, rerank: bool = False, keep_loops: bool = False, one_sentence: bool = False,
+                  progress: Optional[Progress] = None):
         """Translate a text, or a list of texts of any length. Calls `progress(done, n)` after each text, on another thread if called on
         the main thread. An exception in it ends the call."""
         options = {k: v for k, v in locals().items() if k not in ("self", "texts", "progress")}

@@ -26,7 +26,7 @@ class Options(Structure):
                 ("max_length", c_uint32), ("length_penalty", c_double), ("length_penalty_kind", c_int), ("length_penalty_cap", c_double),
                 ("temperature", c_double), ("top_k", c_uint32), ("seed", c_uint64), ("target_prefix", c_char_p), ("glossary", c_void_p),
                 ("format", c_int), ("tokens", c_int), ("alignments", c_int), ("keep_loops", c_int), ("one_sentence", c_int),
-                ("progress", PROGRESS), ("progress_arg", c_void_p)]
+                ("progress", PROGRESS), ("progress_arg", c_void_p), ("rerank", c_int)]
 
 
 class Sentence(Structure):

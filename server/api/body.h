@@ -56,6 +56,7 @@ enum dg_body_field {
     DG_BODY_BEAM_SIZE,
     DG_BODY_LENGTH_PENALTY,
     DG_BODY_N_BEST,
+    DG_BODY_RERANK,
     DG_BODY_SCORES,
     DG_BODY_ALIGNMENTS,
     DG_BODY_TARGET_PREFIX,
@@ -81,8 +82,8 @@ enum dg_body_field {
 #define DG_BODY_SEARCH DG_BODY_BEAM_SIZE, DG_BODY_LENGTH_PENALTY
 /* The options that all translations have. */
 #define DG_BODY_OPTIONS                                                                            \
-    DG_BODY_SEARCH, DG_BODY_N_BEST, DG_BODY_SCORES, DG_BODY_ALIGNMENTS, DG_BODY_TARGET_PREFIX,     \
-        DG_BODY_SAMPLING, DG_BODY_FORMAT, DG_BODY_GLOSSARY, DG_BODY_MEMORY
+    DG_BODY_SEARCH, DG_BODY_N_BEST, DG_BODY_RERANK, DG_BODY_SCORES, DG_BODY_ALIGNMENTS,            \
+        DG_BODY_TARGET_PREFIX, DG_BODY_SAMPLING, DG_BODY_FORMAT, DG_BODY_GLOSSARY, DG_BODY_MEMORY
 
 /* Initialize a body: every option takes the model's or the server's default. */
 void dg_body_init(struct dg_body *b, struct dg_request *r, const struct dg_limits *limits);

@@ -185,6 +185,7 @@ static const struct dg_field table[DG_BODY_FIELDS] = {
         .flags = MAX_BEAM},
     [DG_BODY_LENGTH_PENALTY] = {"length_penalty", DG_FIELD_REAL, AT(options.search.alpha), 0, 10},
     [DG_BODY_N_BEST] = {"n_best", DG_FIELD_INT, AT(options.search.n_best), 1, 0, .flags = MAX_BEAM},
+    [DG_BODY_RERANK] = {"rerank", DG_FIELD_BOOL, AT(options.rerank)},
     [DG_BODY_SCORES] = {"scores", DG_FIELD_BOOL, AT(options.scores)},
     [DG_BODY_ALIGNMENTS] = {"alignments", DG_FIELD_BOOL, AT(options.alignments)},
     [DG_BODY_TARGET_PREFIX] = {"target_prefix", DG_FIELD_STRING, AT(options.target_prefix)},

@@ -9,6 +9,7 @@
 #include "server/request/steps.h"
 #include "server/request/stream.h"
 #include "text/language_code.h"
+#include "translate/translator/way_back.h"
 
 #include <stdlib.h>
 
@@ -47,6 +48,14 @@ static int find_entries(struct dg_item *item, struct dg_error *err)
     return DG_OK;
 }
 
+static int check_rerank(const struct dg_item *item, struct dg_error *err)
+{
+    const struct dg_hop *last = dg_item_last_hop(item);
+    size_t back;
+    return dg_way_back_find(
+        last->listing->bundle, &item->options.search, last->pair[0], last->pair[1], &back, err);
+}
+
 /* Checks the options against the last model now, not after the first one's work. */
 int dg_item_find(struct dg_item *item, struct dg_error *err)
 {
@@ -74,6 +83,8 @@ int dg_item_find(struct dg_item *item, struct dg_error *err)
             way.hops[0].pair[0], way.hops[1].pair[1], way.hops[0].pair[1]);
     item->same_language = way.same;
     if (named && !way.same && (rc = find_entries(item, err)) != DG_OK)
+        return rc;
+    if (item->options.rerank && !way.same && (rc = check_rerank(item, err)) != DG_OK)
         return rc;
     return dg_request_options_plan(&item->options, &last->listing->config, last->pair, &o, err);
 }

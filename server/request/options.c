@@ -11,11 +11,11 @@ struct dg_request_options dg_request_options_first(const struct dg_request_optio
     return first;
 }
 
-/* Checks that n_best is at most the beam; if wide, the beam grows to it. */
-static int fit_n_best(
-    const struct dg_config *model, bool wide, struct dg_search *s, struct dg_error *err)
+/* Checks that n_best is at most the beam, which is `usual` unless the request has its own; if wide,
+ * the beam grows to it. */
+static int fit_n_best(uint32_t usual, bool wide, struct dg_search *s, struct dg_error *err)
 {
-    uint32_t beam = s->beam > 0 ? s->beam : model->beam;
+    uint32_t beam = s->beam > 0 ? s->beam : usual;
     if (s->n_best > beam && wide)
         beam = s->beam = s->n_best;
     if (s->n_best <= beam)
@@ -33,6 +33,7 @@ int dg_request_options_plan(const struct dg_request_options *options, const stru
         .target = pair[1],
         .search = options->search,
         .alignments = options->alignments,
+        .rerank = options->rerank,
         .format = options->format,
         .markup = options->markup,
         .one_sentence = options->whole,
@@ -49,5 +50,6 @@ int dg_request_options_plan(const struct dg_request_options *options, const stru
                 "sampling draws one answer: beam_size and n_best must be 1 or left out");
         out->search.beam = 1;
     }
-    return fit_n_best(model, options->wide, &out->search, err);
+    const bool more = options->rerank && model->beam < DG_RERANK_BEAM;
+    return fit_n_best(more ? DG_RERANK_BEAM : model->beam, options->wide, &out->search, err);
 }

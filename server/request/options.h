@@ -14,6 +14,8 @@ struct dg_request_options {
     uint32_t alternatives;
     /* a smaller beam grows to n_best */
     bool wide;
+    /* choose among the answers by reading them back */
+    bool rerank;
     /* return the score of the whole text */
     bool scores;
     /* return word alignments */

@@ -1,6 +1,7 @@
 #include "translate/job/job.h"
 
 #include "base/array.h"
+#include "translate/translator/way_back.h"
 
 #include <stdlib.h>
 
@@ -40,6 +41,11 @@ int dg_job_new(const struct dg_translator *t, const char *text, size_t n,
     if (!j->options.penalty_set)
         choose_penalty(&j->options.search, &t->pair_search[pair]);
     j->whole_vocabulary = !dg_bundle_pair_uses_list(t->bundle, pair);
+    if (o->rerank && !o->same_language &&
+        (rc = dg_way_back_find(t->bundle, &o->search, j->from, j->to, &j->back, err))) {
+        dg_job_free(j);
+        return rc;
+    }
     j->tag = dg_bundle_tag(t->bundle, j->to);
     j->source_tag = dg_bundle_source_tag(t->bundle, j->from);
     const char *lead = dg_bundle_target_tag(t->bundle, j->to);
@@ -75,8 +81,16 @@ void dg_job_free(struct dg_job *j)
 
 uint32_t dg_job_beam(const struct dg_job *j)
 {
-    const uint32_t beam = j->options.search.beam;
-    return beam ? beam : dg_model_config(j->t->model)->beam;
+    const uint32_t beam = j->options.search.beam, of_model = dg_model_config(j->t->model)->beam;
+    if (beam || !j->options.rerank || of_model >= DG_RERANK_BEAM)
+        return beam ? beam : of_model;
+    const uint32_t most = j->options.max_beam;
+    return most && most < DG_RERANK_BEAM ? most : DG_RERANK_BEAM;
+}
+
+bool dg_part_is_read_back(const struct dg_job *j, const struct dg_part *p)
+{
+    return j->options.rerank && !j->n_forced && !j->n_alternatives && !p->copied;
 }
 
 static bool has_digit(const char *s, size_t n)
@@ -91,7 +105,7 @@ bool dg_part_may_look(const struct dg_job *j, const struct dg_part *p)
 {
     const struct dg_translate_options *o = &j->options;
     const bool plain = !j->n_forced && !j->trees && !j->n_alternatives && !o->tokens &&
-                       !o->keep_loops && o->search.n_best <= 1 &&
+                       !o->keep_loops && !o->rerank && o->search.n_best <= 1 &&
                        o->search.sampling.temperature <= 0;
     return plain && !p->terms && p->n_inner == 0 && !dg_part_prefix(j, p)->len &&
            dg_job_beam(j) > 1 && has_digit(j->text + p->begin, p->end - p->begin);
@@ -101,7 +115,9 @@ bool dg_part_may_look(const struct dg_job *j, const struct dg_part *p)
 static uint32_t most_answers(const struct dg_job *j, const struct dg_part *p)
 {
     const uint32_t asked = j->options.search.n_best;
-    return dg_part_may_look(j, p) ? 1 + dg_job_beam(j) : asked ? asked : 1;
+    if (dg_part_may_look(j, p) || dg_part_is_read_back(j, p))
+        return 1 + dg_job_beam(j);
+    return asked ? asked : 1;
 }
 
 size_t dg_job_memory(const struct dg_job *j)

@@ -18,9 +18,30 @@ struct dg_part_hyp {
     int32_t *ids;
     /* [n] */
     float *token_logprob;
+    /* [n] the source positions that they are aligned with; NULL: not known */
+    int32_t *sources;
     uint32_t n;
     double logprob, score;
+    /* mean log-probability of the sentence's tokens, given this answer (search/read_back.h);
+     * -INFINITY: it was not read back */
+    double back;
     bool length_limited;
+};
+
+/* Answers that are read back, one after the other (search/read_back.h). */
+struct dg_reading {
+    /* [n] the longest first, so that each fits into the room of the one before; those before `at`
+     * were read */
+    struct dg_part_hyp *hyps;
+    uint32_t n, at;
+    /* [n_sentence] the sentence as a target: n_lead leading tokens, its own, </s> */
+    int32_t *sentence;
+    uint32_t n_sentence, n_lead;
+    /* [n_ids] answer `at` as a source; there is room for the longest */
+    int32_t *ids;
+    uint32_t n_ids;
+    /* the bundle's shortlist is not used for the way back */
+    bool whole_vocabulary;
 };
 
 /* A part of the text: translated as one sentence, or copied when it has no letters or is there only
@@ -74,10 +95,12 @@ struct dg_part {
      * second round */
     struct dg_part_hyp *first_hyps;
     uint32_t n_first_hyps;
+    /* the answers that are read back now; NULL: none */
+    struct dg_reading *reading;
     /* [n_hyps] once accepted */
     struct dg_part_hyp *hyps;
     uint32_t n_hyps;
-    /* search steps of both rounds */
+    /* search steps of all rounds */
     uint32_t steps;
     /* [hyps[0].n] positions in ids, or NULL */
     const int32_t *alignment;
@@ -99,6 +122,8 @@ struct dg_job {
     const char *from, *to;
     /* the bundle's shortlist is not used for this pair */
     bool whole_vocabulary;
+    /* with options.rerank: the bundle's pair from `to` to `from` */
+    size_t back;
     /* the bundle answers with trees: only sentence splitting applies, no other processing of
      * texts */
     bool trees;
@@ -148,6 +173,8 @@ uint32_t dg_job_beam(const struct dg_job *j);
 /* True if p's sentence may be searched again for an answer with its numbers: it has digits, and the
  * caller asked for no more than the best answer. */
 bool dg_part_may_look(const struct dg_job *j, const struct dg_part *p);
+/* True if several answers of p's sentence are searched for, and read back. */
+bool dg_part_is_read_back(const struct dg_job *j, const struct dg_part *p);
 /* The required beginning of p's answer; empty except for the first sentence and for
  * alternatives. */
 const struct dg_prefix *dg_part_prefix(const struct dg_job *j, const struct dg_part *p);

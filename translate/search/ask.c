@@ -1,6 +1,7 @@
 /* What the engine is asked: a job's sentences as searches, and their cost. */
 #include "translate/job/job.h"
 #include "translate/search/loops.h"
+#include "translate/search/read_back.h"
 
 #include <string.h>
 
@@ -42,9 +43,18 @@ void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out)
 {
     const struct dg_part *p = &j->parts[j->sentences[i]];
     memset(out, 0, sizeof *out);
+    if (p->reading) {
+        dg_read_back_sentence(p, out);
+        return;
+    }
     out->source = p->ids;
     out->n_source = p->n_ids;
     out->search = j->options.search;
+    if (dg_part_is_read_back(j, p)) {
+        out->search.beam = dg_job_beam(j);
+        if (out->search.n_best < out->search.beam)
+            out->search.n_best = out->search.beam;
+    }
     if (p->block)
         out->search.no_repeat_ngram = p->block;
     if (p->not_empty && out->search.min_len < 2)
@@ -73,6 +83,7 @@ void dg_job_cost(
     const struct dg_job *j, size_t i, uint32_t *source_tokens, uint32_t *max_target_tokens)
 {
     const struct dg_part *p = &j->parts[j->sentences[i]];
-    *source_tokens = p->n_ids;
+    /* Reading the answers back takes about as long as the search for them. */
+    *source_tokens = dg_part_is_read_back(j, p) ? 2 * p->n_ids : p->n_ids;
     *max_target_tokens = j->n_forced ? j->n_forced : dg_part_limit(j, p);
 }
