@@ -93,3 +93,23 @@ def test_a_check_keeps_to_the_limit_of_a_request(chrome):  # noqa: F811
         page.translate("\n".join(ordinary("en", "de", 16)))
         said = check(page)
     assert re.match(r"\d+ sentences checked, (\d+|none) doubtful", said)
+
+
+def test_the_answer_that_leads_back_is_taken(page, chrome, bundled):  # noqa: F811
+    """More careful, slower: the text is translated anew, and the choice is kept for the next visit."""
+    text, plain, careful = "I forgot my umbrella on the bus this morning.", "heute Morgen vergessen", "heute Morgen im Bus vergessen"
+    assert plain in page.translate(text)
+    page["rerank"].click()
+    page.until(lambda: careful in page.output())
+    page = Page(chrome, bundled)
+    page.choose_languages()
+    assert page["rerank"].is_selected() and careful in page.translate(text)
+    page["rerank"].click()
+    page.until(lambda: plain in page.output())
+
+
+def test_without_the_way_back_nothing_is_chosen(page):
+    """German to French goes through English: the page does not ask for what the server refuses."""
+    page["rerank"].click()
+    page.choose_languages("de", "fr")
+    assert page.translate("Der Hund schläft.") and not page["error"].is_displayed()

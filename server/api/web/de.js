@@ -23,6 +23,9 @@ export default {
   'Bring back the text before': 'Den vorigen Text zurückholen',
   'Upload documents': 'Dokumente hochladen',
   'Translate as I type': 'Beim Tippen übersetzen',
+  'Find eight translations of each sentence, and take the one that gives it best when translated back':
+    'Acht Übersetzungen jedes Satzes suchen und die nehmen, die ihn zurückübersetzt am besten ergibt',
+  'More careful, slower': 'Sorgfältiger, langsamer',
   'Translation': 'Übersetzung',
   'The translation appears here, sentence by sentence.': 'Hier erscheint die Übersetzung, Satz für Satz.',
   'Copy': 'Kopieren',

@@ -23,6 +23,9 @@ export default {
   'Bring back the text before': 'Rétablir le texte précédent',
   'Upload documents': 'Envoyer des documents',
   'Translate as I type': 'Traduire pendant la saisie',
+  'Find eight translations of each sentence, and take the one that gives it best when translated back':
+    'Chercher huit traductions de chaque phrase et prendre celle qui, retraduite, la redonne le mieux',
+  'More careful, slower': 'Plus soigné, plus lent',
   'Translation': 'Traduction',
   'The translation appears here, sentence by sentence.': 'La traduction apparaît ici, phrase par phrase.',
   'Copy': 'Copier',
