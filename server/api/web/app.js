@@ -422,7 +422,7 @@ for (const [id, other] of [['source', 'target'], ['target', 'source']]) {
 }
 $('auto').checked = local.get('dragoman-auto') !== 'no';
 $('auto').addEventListener('change', () => local.set('dragoman-auto', $('auto').checked ? 'yes' : 'no'));
-$('rerank').checked = local.get('dragoman-rerank') === 'yes';
+$('rerank').checked = local.get('dragoman-rerank') !== 'no';
 $('rerank').addEventListener('change', () => {
   local.set('dragoman-rerank', $('rerank').checked ? 'yes' : 'no');
   if (state.translated !== null) start();
