@@ -54,6 +54,7 @@ def test_dark_and_light_are_the_systems(page, scheme):
     dark = [sum(int(c) for c in page.driver.execute_script("return getComputedStyle(document.body).%s" % which)[4:-1].split(",")) < 384
             for which in ("backgroundColor", "color")]
     assert dark == [scheme == "dark", scheme == "light"]
+    page["rerank"].click()  # as on a first visit
     page.translate(PICTURED)
     page.open_sentence()
     page.choose_word()
@@ -175,6 +176,7 @@ def test_the_field_is_as_high_as_its_text(page):
 def test_the_phone_is_pictured(page):
     emulate(page, prefers_color_scheme="light")
     with phone(page, 390):
+        page["rerank"].click()  # as on a first visit
         page.translate(TEXT)
         page.open_sentence()
         page.choose_word()
