@@ -7,7 +7,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 def documents():
-    for folder in (".", "docs", "trainer", "weights", "weights/bundles/en-de-fr", "bench/results", "tests/golden"):
+    for folder in (".", "docs", "trainer", "weights", "weights/bundles/en-de-fr", "bench/results", "bench/gpu", "tests/golden", "tests/emu"):
         for name in sorted(os.listdir(os.path.join(ROOT, folder))):
             if name.endswith(".md"):
                 yield os.path.normpath(os.path.join(folder, name))

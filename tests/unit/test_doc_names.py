@@ -13,7 +13,8 @@ import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = os.path.join(os.environ.get("DRAGOMAN_BUILD", os.path.join(ROOT, "build", "release")), "bin")
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "ARCHITECTURE.md", "CHANGELOG.md", "trainer/README.md", "trainer/RECIPES.md", "weights/FORMAT.md"]
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "ARCHITECTURE.md", "CHANGELOG.md", "trainer/README.md", "trainer/RECIPES.md", "weights/FORMAT.md",
+             "tests/emu/README.md", "bench/gpu/README.md"]
 DOCUMENTS += sorted(os.path.relpath(p, ROOT) for p in glob.glob(os.path.join(ROOT, "docs", "*.md")))
 PROGRAMS = ("dragoman", "dragoman-server", "dragoman-train")
 # {other program: its options}
