@@ -2,8 +2,8 @@
  * bf16.h have the layout that tiles need for weights, 16 pairs of k at a time; dg_bf16_plain_tiles
  * (bf16_plain.c) is the definition. Two tiles of rows x two panels are summed over the whole of K,
  * so that four products need four loads. At K = 256 half the time is spent moving the fp32 outputs
- * into the caches: four panels at once, or four tiles of rows, are no faster (docs/cpu.md). Any
- * thread. */
+ * into the caches: four panels at once, or four tiles of rows, are no faster
+ * (bench/results/tried.md). Any thread. */
 #include "kernels/cpu/bf16.h"
 
 #include <string.h>
