@@ -21,7 +21,7 @@
 static int show(const struct dg_buffer *b, struct dg_error *err)
 {
     if (b->failed)
-        return dg_error_set(err, DG_ENOMEM, "no memory for what is to be shown");
+        return dg_error_set(err, DG_ENOMEM, "no memory for the output");
     if (fwrite(b->data ? b->data : "", 1, b->len, stdout) != b->len || fflush(stdout) != 0)
         return dg_error_set(err, DG_EIO, "cannot write to stdout: %s", strerror(errno));
     return DG_OK;

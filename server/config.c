@@ -43,7 +43,8 @@ static const struct dg_field settings[] = {
     {"precision", TEXT(precision), .words = precision_words, .fallback = "fp32", .argument = "TYPE",
         .help = "arithmetic on a GPU: fp32, fp16 or bf16"},
     {"batch_rows", WHOLE(batch_rows, 0, 4096), .fallback = "0",
-        .help = "maximum live hypotheses of one worker; 0: 128 on the CPU, 1024 on a GPU"},
+        .help = "maximum live hypotheses of one worker; 0: 128, on a GPU as many as keep it busy, "
+                "at most 1024"},
     {"step_rows", WHOLE(step_rows, 0, 4096), .fallback = "0",
         .help =
             "hypotheses per decoding step; 0: 16 with int8 weights, 32 with others, all on a GPU"},
@@ -151,8 +152,8 @@ static const struct dg_field settings[] = {
         .help = "APIs of other servers to offer besides /v1: all, none, or a list of "
                 "libretranslate, deepl, google, imme, kiss, hcfy, deeplx"},
     {"cors_origins", TEXT(cors_origins), .fallback = "dialects", .argument = "LIST",
-        .help = "CORS: origins whose pages may read answers: a list, * or none; dialects: as "
-                "each API in --dialects does"},
+        .help = "origins whose pages may read answers (CORS): a list, *, none, or dialects (all "
+                "pages, for the APIs of --dialects that allow it)"},
     {"keys_open", TEXT(keys_open), .words = keys_open_words, .fallback = "pages",
         .argument = "WHAT",
         .help = "endpoints that need no key: pages (health, metrics, API description) or "
@@ -176,7 +177,7 @@ static const struct dg_field actions[] = {
     {"print_config", ACTION(DG_SHOW_CONFIG), .help = "print each setting with its origin and exit"},
     {"check_config", ACTION(DG_CHECK_CONFIG),
         .help = "as --print-config, and also open the models, read the other files and check that "
-                "those written can be"},
+                "the server can write its own"},
     {"describe", ACTION(DG_SHOW_FIELDS),
         .help = "print type, range and default of each setting and search option as JSON, and "
                 "exit"},
@@ -209,7 +210,7 @@ static int apply_file(const struct dg_fields *t, const char *path, struct dg_err
                  : dg_error_set(err, DG_EINVAL, "holds %s, expected an object",
                        dg_json_type_name(dg_json_typeof(root)));
     if (rc == DG_OK && dg_json_get(root, "config"))
-        rc = dg_error_set(err, DG_EINVAL, "a file of settings names no other file (\"config\")");
+        rc = dg_error_set(err, DG_EINVAL, "a settings file cannot name another one (\"config\")");
     if (rc == DG_OK)
         rc = dg_fields_from_json(t, NULL, root, DG_FROM_FILE, err);
     dg_json_free(root);

@@ -33,7 +33,7 @@ static const struct counter_family {
     const char *const *values;
 } counter_table[DG_COUNTERS] = {
     [DG_COUNT_SENTENCES] = {"dragoman_sentences_total",
-        "Sentences translated, those of documents, too.", "pair", NULL},
+        "Sentences translated, including those of documents.", "pair", NULL},
     [DG_COUNT_CHARACTERS] = {"dragoman_characters_total",
         "Characters of translated texts and documents (code points).", "pair", NULL},
     [DG_COUNT_SOURCE_TOKENS] = {"dragoman_source_tokens_total", "Source tokens read.", NULL, NULL},

@@ -34,10 +34,10 @@ static void put_server(struct dg_gauges *g, struct dg_app *app, const struct dg_
     dg_gauges_put(g, "dragoman_queue_depth", "Sentences in the queue.", (double)load->entries);
     dg_gauges_put(g, "dragoman_queue_tokens",
         "Source tokens in the queue; equal sentences count once.", (double)load->tokens);
-    dg_gauges_put(
-        g, "dragoman_queue_seconds", "Interactive backlog in seconds.", load->interactive_seconds);
-    dg_gauges_put(
-        g, "dragoman_queue_all_seconds", "Backlog in seconds, bulk work included.", load->seconds);
+    dg_gauges_put(g, "dragoman_queue_seconds",
+        "Estimated time to drain the interactive work in the queue.", load->interactive_seconds);
+    dg_gauges_put(g, "dragoman_queue_all_seconds", "Estimated time to drain all work in the queue.",
+        load->seconds);
     dg_gauges_put(g, "dragoman_text_memory_bytes",
         "Memory taken for texts: read, planned and answered, until the reply is handed over.",
         (double)atomic_load(&app->budget.taken));
@@ -48,7 +48,8 @@ static void put_server(struct dg_gauges *g, struct dg_app *app, const struct dg_
     dg_gauges_put(g, "dragoman_workers_busy", "Busy workers; they share the cores.",
         dg_core_share_busy(&app->share));
     dg_gauges_count(g, "dragoman_log_lines_dropped_total",
-        "Log lines dropped because stderr did not take them.", (double)dg_log_dropped());
+        "Log lines dropped because stderr was not read, or could not be written.",
+        (double)dg_log_dropped());
     dg_gauges_put(g, "dragoman_batches_under_way", "Batch requests and documents in progress.",
         (double)dg_feeder_requests(app->feeder));
     dg_gauges_put(g, "dragoman_last_success_timestamp_seconds",
@@ -65,7 +66,7 @@ static void put_connections(struct dg_gauges *g, const struct dg_http_exchange *
     dg_gauges_count(g, "dragoman_connections_evicted_total",
         "Idle connections closed to make room for new ones.", (double)c.evicted);
     dg_gauges_count(g, "dragoman_connections_refused_total",
-        "Connections over the limit, rejected with 503.", (double)c.refused);
+        "Connections over the limits with none idle, refused with 503.", (double)c.refused);
     dg_gauges_count(g, "dragoman_connections_timed_out_total",
         "Connections rejected with 408 because their requests arrived too slowly.",
         (double)c.timed_out);

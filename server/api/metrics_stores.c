@@ -19,8 +19,7 @@ static void put_keys(struct dg_gauges *g, struct dg_app *app)
     for (int v = 1; v < DG_AUTH_VERDICTS; v++) {
         const char *const label[] = {"reason", reasons[v], NULL};
         dg_gauges_label(g, "dragoman_key_refusals_total",
-            "Requests refused because of a missing or invalid API key.", (double)c.refused[v],
-            label)
+            "Requests refused because of their API key.", (double)c.refused[v], label)
             ->counter = true;
     }
     dg_gauges_count(g, "dragoman_key_store_errors_total",

@@ -55,7 +55,7 @@ const char *dg_framing_fault(const struct dg_framing *f, bool http11)
     if (f->encodings > 1)
         return "Transfer-Encoding is given more than once";
     if (f->encodings == 1 && !f->chunked)
-        return "the only Transfer-Encoding understood is chunked";
+        return "Transfer-Encoding must be chunked";
     if (f->encodings == 1 && !http11)
         return "Transfer-Encoding needs HTTP/1.1";
     if (f->bad_length)

@@ -152,7 +152,7 @@ int dg_multipart_read(const char *type, const char *body, size_t n, const char *
     size_t at = 0;
     if (!parameter(type, strlen(type), "boundary", boundary + 4, sizeof boundary - 4) ||
         !boundary[4])
-        return wrong(err, "its type says no boundary");
+        return wrong(err, "its Content-Type has no boundary");
     const size_t len = strlen(boundary);
     /* No line end precedes the first boundary if it opens the body. */
     if (n < len - 2 || memcmp(body, boundary + 2, len - 2) != 0) {
@@ -169,7 +169,7 @@ int dg_multipart_read(const char *type, const char *body, size_t n, const char *
         const char *head = memmem(body + at, n - at, "\r\n", 2);
         const char *data = head ? memmem(head, n - (size_t)(head - body), "\r\n\r\n", 4) : NULL;
         if (!data || data - head > LONGEST_HEAD)
-            return wrong(err, "a part has no end of its head");
+            return wrong(err, "the headers of a part do not end");
         data += 4;
         const char *end = memmem(data - 2, n - (size_t)(data - 2 - body), boundary, len);
         if (!end)

@@ -203,7 +203,7 @@ static void read_again(void **state)
 static void files_that_are_refused(void **state)
 {
     static const char *const cases[][2] = {{"[]", ": holds an array, expected an object"},
-        {"{\"config\": \"/etc/other.json\"}", ": a file of settings names no other file"}};
+        {"{\"config\": \"/etc/other.json\"}", ": a settings file cannot name another one"}};
     struct dg_server_config c;
     struct dg_error err = {0};
     char path[] = "/tmp/dragoman-config-XXXXXX";
