@@ -57,13 +57,12 @@ static int check_text(const struct dg_extract *x, struct dg_error *err)
     struct dg_error why = {0};
     if (memchr(p->s, '\0', p->n))
         return dg_error_field(err, DG_EINVAL, "file",
-            "the file has the character U+0000: it is not text, or UTF-16 without the mark that "
-            "says so (save it as UTF-8)");
+            "the file has the character U+0000: it is not text, or it is UTF-16 without a byte "
+            "order mark (save it as UTF-8)");
     if (dg_utf8_check(p->s, p->n, &why) == DG_OK)
         return DG_OK;
     return dg_error_field(err, DG_EINVAL, "file",
-        "the file is not UTF-8: %s (save it as UTF-8; of other encodings UTF-16 is read, where a "
-        "mark begins it)",
+        "the file is not UTF-8: %s (save it as UTF-8, or as UTF-16 with a byte order mark)",
         why.message);
 }
 

@@ -98,7 +98,7 @@ static int unpack(zip_t *z, zip_uint64_t i, size_t most, size_t most_tags,
     if (!p->own)
         return dg_error_set(err, DG_ENOMEM, "no memory for a member of a file");
     if (n < 0)
-        return dg_extract_broken(err, "member %llu does not unpack", (unsigned long long)i);
+        return dg_extract_broken(err, "member %llu cannot be unpacked", (unsigned long long)i);
     if (p->n > most)
         return dg_error_field(err, DG_ELIMIT, "file", "the file unpacks to more than the limit");
     if (tags > most_tags)
@@ -200,7 +200,7 @@ int dg_package_read(struct dg_extract *x, struct dg_error *err)
     if (rc == DG_OK && x->n_parts == 0)
         rc = zip_name_locate(z, "encrypted-package", 0) >= 0
                  ? encrypted(err)
-                 : dg_extract_broken(err, "it has no member that a %s file has", x->kind->suffix);
+                 : dg_extract_broken(err, "it lacks the members of a %s file", x->kind->suffix);
     zip_discard(z);
     zip_source_free(source);
     return rc;

@@ -74,7 +74,7 @@ static int check_numbers(const struct dragoman_open_options *o, struct dg_error 
     if (o->workers < 0 || o->workers > 256 || o->threads < 0 || o->threads > 256)
         return dg_error_field(err, DG_EINVAL,
             o->workers < 0 || o->workers > 256 ? "workers" : "threads",
-            "%d workers of %d threads: each may be 0 to 256", o->workers, o->threads);
+            "workers is %d and threads is %d, each must be from 0 to 256", o->workers, o->threads);
     if (o->max_beam_size > DG_MAX_BEAM)
         return dg_error_field(err, DG_EINVAL, "max_beam_size",
             "max_beam_size is %u, must be at most %u", o->max_beam_size, DG_MAX_BEAM);

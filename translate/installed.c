@@ -174,7 +174,7 @@ int dg_installed_find(
             target ? target : "", dir);
     else if (found > 1)
         rc = dg_error_set(err, DG_EINVAL,
-            "several models in %s would do (%.200s): name one with --model, or its languages with "
+            "several models in %s fit (%.200s): name one with --model, or its languages with "
             "--source-lang and --target-lang",
             dir, names.data ? names.data : "");
     dg_buffer_deinit(&names);

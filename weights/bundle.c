@@ -43,8 +43,8 @@ static int find_files(struct dg_bundle *b, struct dg_error *err)
         char field[64];
         snprintf(field, sizeof field, "files.%s", dg_manifest_file_key(i));
         if (b->paths[i][0] && access(b->paths[i], R_OK) != 0)
-            return dg_error_field(err, DG_EIO, field,
-                "%s cannot be read, which the manifest names as %s", b->paths[i], field);
+            return dg_error_field(
+                err, DG_EIO, field, "cannot read %s, the manifest's %s", b->paths[i], field);
     }
     return 0;
 }

@@ -74,7 +74,7 @@ static int check_lists(
     const struct dg_shortlist *s, const struct header *h, const char *path, struct dg_error *err)
 {
     if (s->first[0] != 0 || s->first[h->source_vocab] != h->n_ids)
-        return dg_error_set(err, DG_EFORMAT, "%s: the lists are not the ids that are there", path);
+        return dg_error_set(err, DG_EFORMAT, "%s: the lists do not cover its ids", path);
     for (uint32_t i = 0; i < h->source_vocab; i++)
         if (s->first[i] > s->first[i + 1])
             return dg_error_set(

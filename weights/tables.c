@@ -20,7 +20,7 @@ struct cursor {
 static int check_identity(const struct dg_disk_header *h, size_t size, struct dg_error *err)
 {
     if (memcmp(h->magic, DG_DISK_MAGIC, sizeof h->magic) != 0)
-        return REFUSE("magic", "header: magic does not say that this is a weights file");
+        return REFUSE("magic", "header: magic is not that of a weights file");
     if (h->endian != DG_DISK_ENDIAN)
         return REFUSE(
             "endian", "header: endian is 0x%08x, expected 0x%08x", h->endian, DG_DISK_ENDIAN);

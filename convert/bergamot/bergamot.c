@@ -34,13 +34,13 @@ static int find_name(
             continue;
         if (out[0])
             rc = REFUSE(
-                DG_EFORMAT, "%s has %s and %s: which one is not said", f->dir, out, e->d_name);
+                DG_EFORMAT, "%s has %s and %s, expected one of them", f->dir, out, e->d_name);
         snprintf(out, 256, "%s", e->d_name);
     }
     closedir(d);
     if (!rc && !out[0] && required)
         rc = REFUSE(DG_ENOTFOUND, "%s has no %s%s", f->dir, pattern,
-            " (files that end in .gz or .zst are to be unpacked first)");
+            " (unpack files that end in .gz or .zst first)");
     return rc;
 }
 

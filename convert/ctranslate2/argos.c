@@ -41,8 +41,7 @@ static int unpack_entry(
     if (zip_stat_index(zip, i, 0, &st) != 0 || !(st.valid & ZIP_STAT_SIZE) ||
         !(st.valid & ZIP_STAT_COMP_SIZE) || st.size > wanted[which].most ||
         st.size / 1100 > st.comp_size) /* deflate cannot do better than 1032 : 1 */
-        return REFUSE(
-            DG_EFORMAT, "entry %s says that it has an impossible size", wanted[which].entry);
+        return REFUSE(DG_EFORMAT, "entry %s has an impossible size", wanted[which].entry);
     char *bytes = malloc(st.size ? st.size : 1), *path = dg_file_join(dir, wanted[which].file);
     zip_file_t *f = zip_fopen_index(zip, i, 0);
     char past;

@@ -75,7 +75,7 @@ static int read_variable(struct dg_input_cursor *c, struct dg_ct2_variable *v, s
         return REFUSE(v->name, "variable %s: its type is cut or unknown", v->name);
     v->type = (enum dg_ct2_type) * p;
     if (bytes != v->count * element_bytes(v->type) || !(v->data = dg_input_take(c, bytes)))
-        return REFUSE(v->name, "variable %s: its shape takes %" PRIu64 " bytes, %u are said",
+        return REFUSE(v->name, "variable %s: its shape takes %" PRIu64 " bytes, the file has %u",
             v->name, v->count * element_bytes(v->type), bytes);
     return 0;
 }
@@ -88,7 +88,7 @@ static int read_all(struct dg_ct2 *m, struct dg_input_cursor c, struct dg_error 
             "no model.bin of CTranslate2 of version 4 to 6 (older ones: convert them again)");
     m->spec = take_text(&c);
     if (!m->spec || !take_u32(&c, &revision) || !take_u32(&c, &n) || n < 1 || n > MAX_VARIABLES)
-        return REFUSE("model.bin", "its head is cut, or it has too many variables");
+        return REFUSE("model.bin", "its header is cut short, or it has too many variables");
     m->list = calloc(n, sizeof *m->list);
     if (!m->list)
         return dg_error_set(err, DG_ENOMEM, "no memory for %u variables", n);

@@ -79,7 +79,7 @@ def test_filter_names_what_it_cannot_score(tmp_path):
     assert "4 of 6 pairs kept (2 have no score" in run(args)
     assert lines(tmp_path / "kept.scores")[:2] == ["-", "-"]
     write(tmp_path / "in.de", de[:5])
-    assert "kept.scores is there already, and was made of something else" in run(args, expect=2)
+    assert "kept.scores exists and was made from something else" in run(args, expect=2)
     said = run([a.replace("/kept", "/other") for a in args], expect=1)
     assert "in.en" in said and "in.de" in said
     assert "from 0 to 1" in run(args[:-2] + ["1.5", "--quiet"], expect=2)
@@ -110,7 +110,7 @@ def test_filter_replaces_no_other_files(tmp_path):
     en, de = (side[:6] for side in pair_files(PAIRS))
     source, target = write(tmp_path / "in.en", en), write(tmp_path / "in.de", de)
     write(tmp_path / "kept.de", ["precious"])
-    assert "kept.de is there already, and was made of something else" in run(filter_command(tmp_path, source, target, "kept"), expect=2)
+    assert "kept.de exists and was made from something else" in run(filter_command(tmp_path, source, target, "kept"), expect=2)
     assert sorted(os.listdir(tmp_path)) == ["in.de", "in.en", "kept.de"] and lines(tmp_path / "kept.de") == ["precious"]
     (tmp_path / "kept.de").unlink()
     said = run(filter_command(tmp_path, source, target, "kept"))
@@ -206,7 +206,7 @@ def test_backtranslate_is_what_the_server_says(tmp_path):
     run(args)  # all is done already
     assert (tmp_path / "made.en").stat().st_mtime_ns == before
     write(tmp_path / "mono.de", de[:4])
-    assert "was made of something else" in run(args, expect=2)
+    assert "was made from something else" in run(args, expect=2)
 
 
 def test_backtranslate_goes_on_after_sigterm(tmp_path):

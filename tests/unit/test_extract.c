@@ -290,7 +290,7 @@ static void what_is_refused(void **state)
     refuse("noname", "x", 1, DG_EUNSUP, "noname");
     refuse("a.txt", zeros, sizeof zeros, DG_ELIMIT, "2000 bytes, the limit is 1000");
     refuse("a.txt", "a\0b", 3, DG_EINVAL, "U+0000");
-    refuse("a.txt", "a\0b\0", 4, DG_EINVAL, "UTF-16 without the mark");
+    refuse("a.txt", "a\0b\0", 4, DG_EINVAL, "UTF-16 without a byte order mark");
     refuse("a.txt",
         "\xFF\xFE"
         "a",

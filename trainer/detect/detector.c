@@ -106,7 +106,7 @@ static int read_texts(
     if (rc)
         return rc;
     if (d->n < 2)
-        return dg_error_set(err, DG_EINVAL, "expected two languages or more, each as CODE=FILE");
+        return dg_error_set(err, DG_EINVAL, "expected at least two languages, each as CODE=FILE");
     for (size_t i = 0; i < d->n; i++) {
         if (d->texts[i].n == 0)
             return dg_error_set(err, DG_EINVAL, "there is no line in \"%s\"", d->codes[i]);

@@ -211,7 +211,7 @@ int dg_run_model(struct dg_run *r, struct dg_error *err)
         !dg_cpu_train_take_room((size_t)r->plan.threads))
         rc = dg_error_field(err, DG_ELIMIT, "training.threads",
             "%" PRIu64 " threads need 144 MiB of address space each for products in fp32 "
-            "(OpenBLAS), and there is not so much (ulimit -v): raise it, or take fewer threads",
+            "(OpenBLAS), more than ulimit -v allows: raise it, or use fewer threads",
             r->plan.threads);
     if (!rc)
         rc = dg_checkpoint_dir_open(r->checkpoint_dir, most(t->keep_last, t->average_last),

@@ -177,7 +177,7 @@ static void add_values(
     struct dg_error failure = {0};
     if (!l->tensorboard || !dg_tensorboard_add(l->tensorboard, update, values, n, &failure))
         return;
-    dg_trainlog_say(l, "warning: %s; no further events, training goes on", failure.message);
+    dg_trainlog_say(l, "warning: %s; no further events; training continues", failure.message);
     dg_trainlog_tensorboard_take(l, NULL);
 }
 

@@ -81,7 +81,7 @@ static int check_outputs(const struct dg_growing *g, struct dg_error *err)
     for (size_t i = 0; i < g->n; i++)
         if (size_of(g->paths[i]) >= 0)
             return dg_error_set(err, DG_EINVAL,
-                "%s is there already, and was made of something else; remove it or name another",
+                "%s exists and was made from something else: remove it, or name another output",
                 g->paths[i]);
     return 0;
 }

@@ -60,7 +60,7 @@ static int lay_out(struct distillation *d, struct dg_error *err)
         d->n = (uint64_t)d->a->lines;
     d->n_dev = d->n / 20 < 1000 ? d->n / 20 : 1000;
     if (!rc && !d->n_dev)
-        rc = dg_error_set(err, DG_EINVAL, "%s has %" PRIu64 " lines, a student needs 20 at least",
+        rc = dg_error_set(err, DG_EINVAL, "%s has %" PRIu64 " lines, a student needs at least 20",
             d->a->words[1], d->n);
     return rc;
 }
@@ -184,8 +184,8 @@ static int check_recipe(
         while (list.len && list.data[list.len - 1] == '\n')
             list.data[--list.len] = '\0';
         rc = dg_error_set(err, DG_EINVAL,
-            "the recipe is not the one that %s was begun with (without RECIPE, it goes on): %s",
-            d->run, list.data);
+            "%s was begun with another recipe (without RECIPE, it continues): %s", d->run,
+            list.data);
     }
     dg_recipe_free(was);
     dg_buffer_deinit(&list);

@@ -134,8 +134,8 @@ int dg_attention_check(const struct dg_config *c, enum dg_attention_kind kind, s
     if (kind != DG_ATTENTION_DECODER || c->decoder == DG_DECODER_ATTENTION)
         return 0;
     return dg_error_field(err, DG_EUNSUP, "kind",
-        "kind is decoder, and the model's decoder has a recurrent unit in the place of "
-        "self-attention: encoder or cross");
+        "kind is decoder, but the model's decoder has no self-attention (SSRU): use encoder or "
+        "cross");
 }
 
 void dg_attention_map_close(struct dg_attention_map *m)

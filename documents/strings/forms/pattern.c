@@ -36,7 +36,7 @@ static int mask(const struct dg_pattern *p, struct dg_buffer *out, struct dg_err
             next++;
         } else if (is_sign(p->s + at, next - at) || p->s[at + 1] == '!') {
             return dg_pattern_stays(
-                err, "it has a sign of messages as a reference of XML, or a section of it");
+                err, "it has a brace, # or apostrophe as an XML reference, or CDATA or a comment");
         } else {
             for (size_t i = at; i < next; i++)
                 dg_buffer_adds(out, "x");

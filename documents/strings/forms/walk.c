@@ -75,7 +75,7 @@ static int walk_argument(struct dg_walk *w, size_t argument, const struct dg_wal
             dg_pattern_find_branch(p, argument, w->open[i].selector, &b))
             return dg_walk_on(w, dg_walk_enter(w, argument, &b, after));
     if (w->n_open == DG_WALK_OPEN)
-        return dg_pattern_stays(w->err, "it has arguments in one another deeper than 6");
+        return dg_pattern_stays(w->err, "its arguments are nested deeper than 6");
     return dg_walk_branches(w, argument, after);
 }
 
