@@ -180,10 +180,11 @@ int dg_cli_attention(int argc, char **argv)
     struct attention a = {.source = NULL};
     struct dg_error err = {0};
     dg_decode_options_init(&a.o);
-    struct dg_fields groups[2 + DG_DECODE_SEARCH] = {
-        {options, DG_FIELD_COUNT(options), &a, NULL, NULL}, dg_decode_options_model(&a.o)};
-    dg_decode_options_search(&a.o, groups + 2);
-    groups[2].title = "Without --target:";
+    struct dg_fields groups[3 + DG_DECODE_SEARCH] = {
+        {options, DG_FIELD_COUNT(options), &a, NULL, NULL}, dg_decode_options_model(&a.o),
+        dg_decode_options_tokens(&a.o)};
+    dg_decode_options_search(&a.o, groups + 3);
+    groups[3].title = "Without --target:";
     dg_fields_default(&groups[0]);
     const struct dg_command command = {.name = "dragoman attention",
         .usage = "usage: dragoman attention --source TEXT [--target TEXT] --out "

@@ -23,9 +23,12 @@ static const struct dg_field model_rows[] = {
     {"precision", DG_FIELD_STRING, AT(precision), .argument = "TYPE",
         .help = "arithmetic on a GPU: fp32, fp16 or bf16 (default: fp32)"},
     {"threads", DG_FIELD_INT, AT(threads), 1, 256, .fallback = "1", .help = "threads per engine"},
+    {"json", DG_FIELD_BOOL, AT(json), .help = "write JSON"},
+};
+
+static const struct dg_field tokens_rows[] = {
     {"tokens", DG_FIELD_BOOL, AT(translate.tokens), .old = "pieces",
         .help = "read and write tokens of the vocabulary, separated by spaces, instead of text"},
-    {"json", DG_FIELD_BOOL, AT(json), .help = "write JSON"},
 };
 
 static const struct dg_field workers_rows[] = {
@@ -75,6 +78,11 @@ static const struct dg_field sampling_rows[] = {
 struct dg_fields dg_decode_options_model(struct dg_decode_options *o)
 {
     return GROUP(model_rows);
+}
+
+struct dg_fields dg_decode_options_tokens(struct dg_decode_options *o)
+{
+    return GROUP(tokens_rows);
 }
 
 struct dg_fields dg_decode_options_workers(struct dg_decode_options *o)

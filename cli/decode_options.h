@@ -36,6 +36,8 @@ void dg_decode_options_init(struct dg_decode_options *o);
 
 /* Groups of options for a verb's table. For every verb: */
 struct dg_fields dg_decode_options_model(struct dg_decode_options *o);
+/* For verbs that take text or tokens: */
+struct dg_fields dg_decode_options_tokens(struct dg_decode_options *o);
 /* For verbs that take many sentences: */
 struct dg_fields dg_decode_options_workers(struct dg_decode_options *o);
 /* For verbs that search, three groups: */

@@ -265,8 +265,6 @@ int dg_cli_parse(int argc, char **argv)
     int n = 0, status = dg_command_read(&command, argc, argv, &n);
     if (status >= 0)
         return status;
-    if (p.o.translate.tokens)
-        return dg_command_refuse(command.name, "--tokens is for translate: parse takes words");
     if (p.sequence && p.o.json)
         return dg_command_refuse(command.name, "--sequence: --json has it already");
     const bool any_target = !p.o.translate.target;

@@ -143,7 +143,8 @@ int dg_cli_score(int argc, char **argv)
     struct dg_error err = {0};
     dg_decode_options_init(&r.o);
     const struct dg_fields groups[] = {{rows, DG_FIELD_COUNT(rows), &r, NULL, NULL},
-        dg_decode_options_model(&r.o), dg_decode_options_workers(&r.o)};
+        dg_decode_options_model(&r.o), dg_decode_options_tokens(&r.o),
+        dg_decode_options_workers(&r.o)};
     const struct dg_command command = {.name = "dragoman score",
         .usage = "usage: dragoman score --source FILE --target FILE [options]\n\n"
                  "Prints the log-probability of each translation, and of its tokens.\n",

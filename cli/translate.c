@@ -284,11 +284,12 @@ int dg_cli_translate(int argc, char **argv)
     struct run r = {0};
     struct dg_error err = {0};
     dg_decode_options_init(&r.o);
-    struct dg_fields groups[5 + DG_DECODE_SEARCH] = {dg_decode_options_model(&r.o),
-        dg_decode_options_workers(&r.o), {rows, DG_FIELD_COUNT(rows), &r.o.translate, NULL, NULL},
+    struct dg_fields groups[6 + DG_DECODE_SEARCH] = {dg_decode_options_model(&r.o),
+        dg_decode_options_tokens(&r.o), dg_decode_options_workers(&r.o),
+        {rows, DG_FIELD_COUNT(rows), &r.o.translate, NULL, NULL},
         dg_n_best_fields(&r.o.translate.search),
         {run_rows, DG_FIELD_COUNT(run_rows), &r, NULL, NULL}};
-    dg_decode_options_search(&r.o, groups + 5);
+    dg_decode_options_search(&r.o, groups + 6);
     const struct dg_command command = {.name = "dragoman translate",
         .usage = "usage: dragoman translate [options] [FILE...]\n"
                  "       dragoman translate [options] FILE -o FILE\n\n"

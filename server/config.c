@@ -33,8 +33,8 @@ static const struct dg_field settings[] = {
     {"http_threads", WHOLE(http_threads, 1, 64), .fallback = "2",
         .help = "threads for reading and writing sockets; the same number process short texts"},
     {"workers", WHOLE(workers, 0, 64), .fallback = "0",
-        .help = "engines per model and device, one thread each; 0: one per core, at most 4, "
-                "and one on a GPU"},
+        .help = "engines per model and device, one thread each; 0: one per core, at most 4; one on "
+                "a GPU or with --threads"},
     {"threads", WHOLE(threads, 0, 256), .fallback = "0", .old = "compute_threads",
         .help = "compute threads per worker; 0: busy workers share this machine's cores"},
     {"device", TEXT(device), .fallback = "auto", .argument = "NAMES",

@@ -130,6 +130,13 @@ def test_help_says_what_the_verb_does(verb):
     assert usage.startswith("usage: ") and re.match(r"[A-Z][a-z]+s ", description)
 
 
+@pytest.mark.parametrize("verb,takes", [("translate", True), ("score", True), ("attention", True), ("parse", False), ("bench", False)])
+def test_help_offers_tokens_where_they_are_taken(verb, takes):
+    """parse listed --tokens and refused it; bench listed it and always took tokens."""
+    said = subprocess.run([DRAGOMAN, verb, "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
+    assert ("\n  --tokens " in said) == takes
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_an_abbreviation_is_refused(verb):
     done = subprocess.run([DRAGOMAN, verb, "--hel"], capture_output=True, text=True, timeout=60)
