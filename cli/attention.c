@@ -187,9 +187,10 @@ int dg_cli_attention(int argc, char **argv)
     groups[3].title = "Without --target:";
     dg_fields_default(&groups[0]);
     const struct dg_command command = {.name = "dragoman attention",
-        .usage = "usage: dragoman attention --source TEXT [--target TEXT] --out "
-                 "FILE.svg [options]\n\n"
-                 "Draws what the words of a sentence and its translation attend to.\n",
+        .usage =
+            "usage: dragoman attention --source TEXT [--target TEXT] --out "
+            "FILE.svg [options]\n\n"
+            "Draws the attention weights between the words of a sentence and its translation.\n",
         .after = "--json writes the weights to standard output as [layers][heads][row][column], "
                  "one row and column per\n"
                  "token, for all layers unless --layer chooses one. The decoder's rows and "

@@ -36,13 +36,13 @@ static const struct dg_field rows[] = {
     {"name", DG_FIELD_STRING, AT(pull.name), .argument = "NAME",
         .help = "name of the bundle (default: from its source, such as firefox-en-de)"},
     {"source_lang", DG_FIELD_STRING, AT(pull.source_lang), .argument = "CODE",
-        .help = "source language, or languages, if not those of index and model (default of an "
-                "installed model: as it was installed)"},
+        .help = "source language, or languages separated by commas (default: those of the index "
+                "or the model, of an installed model those that it has)"},
     {"target_lang", DG_FIELD_STRING, AT(pull.target_lang), .argument = "CODE",
-        .help = "target language, or languages, in the same way"},
+        .help = "target language or languages, like --source-lang"},
     {"type", DG_FIELD_STRING, AT(pull.type), .words = dg_install_types, .argument = "TYPE",
-        .help = "type of the matrices: int8, f32, f16 or bf16 (default: as the model is "
-                "installed, else int8; int8 matrices of student models are copied as they are)"},
+        .help = "type of the matrices: int8, f32, f16 or bf16 (default: that of the installed "
+                "model, else int8; int8 matrices of student models are copied as they are)"},
     {"if_missing", DG_FIELD_BOOL, AT(pull.if_missing),
         .help = "skip installed models without asking their source for a newer one"},
     {"index", DG_FIELD_STRING, AT(pull.index), .argument = "URL|FILE",

@@ -73,7 +73,7 @@ static const struct words {
     const char *verb, *option, *argument, *help;
 } words[] = {
     {"run", "out", NULL, "directory of the run: data, checkpoints, log and, at the end, bundle"},
-    {"plan", "out", NULL, "directory of the run to come; its data are prepared there"},
+    {"plan", "out", NULL, "directory of the future run; its data is prepared there"},
     {"average", "out", "BUNDLE", "output bundle (default: the run's own, DIR/bundle)"},
     {"prepare", "out", NULL, "directory of the prepared data"},
     {"distill", "out", NULL, "output directory: text, recipe.json and the run, with run/bundle"},
