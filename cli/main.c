@@ -27,7 +27,8 @@ static const struct verb {
 
 int dg_cli_fail(const char *verb, const struct dg_error *err)
 {
-    if (err->field[0])
+    /* Most messages have their field, a place in a request or a file. */
+    if (err->field[0] && !strstr(err->message, err->field))
         fprintf(stderr, "dragoman %s: %s: %s\n", verb, err->field, err->message);
     else
         fprintf(stderr, "dragoman %s: %s\n", verb, err->message);
