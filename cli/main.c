@@ -66,7 +66,5 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
         if (!strcmp(argv[1], verbs[i].name))
             return finish(verbs[i].name, verbs[i].run(argc - 1, argv + 1));
-    fprintf(stderr, "dragoman: there is no verb \"%s\"\n\n", argv[1]);
-    help(stderr);
-    return 2;
+    return dg_command_refuse("dragoman", "there is no verb \"%s\"", argv[1]);
 }

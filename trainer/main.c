@@ -139,6 +139,5 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
         if (!strcmp(verbs[i].name, verb))
             return finish(verb, run(&verbs[i], argc - 1, argv + 1));
-    fprintf(stderr, "dragoman-train: there is no verb \"%s\"; see --help\n", verb);
-    return 2;
+    return dg_command_refuse("dragoman-train", "there is no verb \"%s\"", verb);
 }

@@ -130,6 +130,14 @@ def test_help_says_what_the_verb_does(verb):
     assert usage.startswith("usage: ") and re.match(r"[A-Z][a-z]+s ", description)
 
 
+@pytest.mark.parametrize("program", [DRAGOMAN, TRAIN])
+def test_an_unknown_verb_is_refused(program):
+    """dragoman printed its whole usage, dragoman-train one line of another form."""
+    done = subprocess.run([program, "frobnicate"], capture_output=True, text=True, timeout=60)
+    name = os.path.basename(program)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f'{name}: there is no verb "frobnicate"\ntry: {name} --help\n')
+
+
 @pytest.mark.parametrize("verb,takes", [("translate", True), ("score", True), ("attention", True), ("parse", False), ("bench", False)])
 def test_help_offers_tokens_where_they_are_taken(verb, takes):
     """parse listed --tokens and refused it; bench listed it and always took tokens."""
