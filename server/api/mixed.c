@@ -60,6 +60,11 @@ int dg_mixed_make(struct dg_request *r, dg_mixed_reply_take *reply_take, const s
     return rc;
 }
 
+struct dg_json *dg_mixed_copy_text(const struct dg_json *translation)
+{
+    return dg_json_copy(dg_json_get(translation, "text"));
+}
+
 /* One of several items: its only translation, for write_whole. */
 static int write_one(struct dg_item *item, struct dg_arena *arena, struct dg_error *err)
 {

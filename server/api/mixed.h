@@ -48,6 +48,9 @@ int dg_source_detect(struct dg_request *r, const struct dg_text *text, const cha
 int dg_mixed_make(struct dg_request *r, dg_mixed_reply_take *reply_take, const struct dg_body *b,
     unsigned flags, struct dg_error *err);
 
+/* A copy of the text of such a translation, for the dialect's own reply. */
+struct dg_json *dg_mixed_copy_text(const struct dg_json *translation);
+
 /* For struct dg_request_kind. When each text is an item, the request fails with the first error of
  * an item. */
 #define DG_MIXED                                                                                   \

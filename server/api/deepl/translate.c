@@ -197,7 +197,7 @@ static void reply_take(
         char language[DG_LANGUAGE_MAX];
         dg_deepl_code(dg_json_string(dg_json_get(t, "source"), NULL), language);
         dg_json_set_string(o, "detected_source_language", language);
-        dg_json_set_take(o, "text", dg_json_copy(dg_json_get(t, "text")));
+        dg_json_set_take(o, "text", dg_mixed_copy_text(t));
         if (m->flags & BILLED)
             dg_json_set_int(o, "billed_characters", (int64_t)m->texts[i].characters);
         if (m->flags & MODEL_TYPE)

@@ -23,7 +23,7 @@ static void reply_take(
     dg_deepl_code(m->extra, target);
     dg_json_set_int(root, "code", 200);
     dg_json_set_int(root, "id", next_id());
-    dg_extension_set_text(root, "data", dg_json_at(translations, 0));
+    dg_json_set_take(root, "data", dg_mixed_copy_text(dg_json_at(translations, 0)));
     dg_json_set_take(root, "alternatives", dg_json_new_array());
     dg_json_set_string(root, "source_lang", source);
     dg_json_set_string(root, "target_lang", target);

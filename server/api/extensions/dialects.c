@@ -72,8 +72,3 @@ const struct dg_dialect dg_deeplx = {
     .gate = {.find_key = find_key, .refuse = deeplx_refuse_key},
     .refuse = deeplx_error,
 };
-
-void dg_extension_set_text(struct dg_json *o, const char *key, const struct dg_json *translation)
-{
-    dg_json_set_take(o, key, dg_json_copy(dg_json_get(translation, "text")));
-}

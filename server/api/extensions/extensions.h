@@ -21,7 +21,4 @@ void dg_deeplx_fail(struct dg_http_reply *r, const struct dg_error *err);
 /* DeepLX's message for a request without text. */
 extern const char dg_deeplx_no_text[];
 
-/* Set {key: the text of a translation in /v1's form} in an object. */
-void dg_extension_set_text(struct dg_json *o, const char *key, const struct dg_json *translation);
-
 #endif

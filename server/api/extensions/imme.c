@@ -13,7 +13,7 @@ static void reply_take(
     for (size_t i = 0; i < m->n; i++) {
         struct dg_json *o = dg_json_new_object();
         dg_json_set_string(o, "detected_source_lang", dg_dialect_code(m->texts[i].source));
-        dg_extension_set_text(o, "text", dg_json_at(translations, i));
+        dg_json_set_take(o, "text", dg_mixed_copy_text(dg_json_at(translations, i)));
         dg_json_append_take(list, o);
     }
     dg_json_free(translations);

@@ -12,7 +12,7 @@ static struct dg_json *one_of(
     const struct dg_mixed *m, const struct dg_json *translations, size_t i)
 {
     struct dg_json *o = dg_json_new_object();
-    dg_extension_set_text(o, "text", dg_json_at(translations, i));
+    dg_json_set_take(o, "text", dg_mixed_copy_text(dg_json_at(translations, i)));
     dg_json_set_string(o, "src", dg_dialect_code(m->texts[i].source));
     return o;
 }

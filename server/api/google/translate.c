@@ -13,7 +13,7 @@ static void reply_take(
     for (size_t i = 0; i < m->n; i++) {
         const struct dg_json *t = dg_json_at(translations, i);
         struct dg_json *o = dg_json_new_object();
-        dg_json_set_take(o, "translatedText", dg_json_copy(dg_json_get(t, "text")));
+        dg_json_set_take(o, "translatedText", dg_mixed_copy_text(t));
         if (m->detected)
             dg_json_set_string(o, "detectedSourceLanguage", dg_dialect_code(m->texts[i].source));
         if (m->flags & MODEL)

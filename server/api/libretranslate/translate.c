@@ -98,20 +98,13 @@ static int read_alternatives(struct dg_body *b, struct dg_error *err)
     return rc;
 }
 
-static struct dg_json *text_of(const struct dg_json *o)
-{
-    size_t n;
-    const char *s = dg_json_string(dg_json_get(o, "text"), &n);
-    return dg_json_new_string(s, n);
-}
-
 /* The translations other than the best. */
 static struct dg_json *alternatives_of(const struct dg_json *translation)
 {
     struct dg_json *out = dg_json_new_array();
     const struct dg_json *list = dg_json_get(translation, "n_best");
     for (size_t i = 1; i < dg_json_length(list); i++)
-        dg_json_append_take(out, text_of(dg_json_at(list, i)));
+        dg_json_append_take(out, dg_mixed_copy_text(dg_json_at(list, i)));
     return out;
 }
 
@@ -139,7 +132,7 @@ static void reply_take(
     const bool array = m->flags & ARRAY;
     for (size_t i = 0; i < m->n; i++) {
         const struct dg_json *o = dg_json_at(translations, i);
-        dg_json_append_take(texts, text_of(o));
+        dg_json_append_take(texts, dg_mixed_copy_text(o));
         if (m->detected)
             dg_json_append_take(languages, detected(&m->texts[i]));
         dg_json_append_take(others, alternatives_of(o));
