@@ -1,7 +1,9 @@
 #include "server/api/answer.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* [begin, end] */
 static struct dg_json *write_span(size_t begin, size_t end)
@@ -27,6 +29,16 @@ struct dg_json *dg_answer_flags(unsigned flags)
 void dg_answer_score(struct dg_json *o, const char *key, double score)
 {
     dg_json_set_real(o, key, round(score * 1e4) / 1e4 + 0.0); /* never -0 */
+}
+
+void dg_answer_time(struct dg_json *o, const char *key, int64_t seconds, const char *end)
+{
+    char text[48];
+    const time_t t = (time_t)seconds;
+    struct tm utc;
+    size_t n = gmtime_r(&t, &utc) ? strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc) : 0;
+    snprintf(text + n, sizeof text - n, "%s", end);
+    dg_json_set_string(o, key, text);
 }
 
 struct dg_json *dg_answer_text(const struct dg_answer *a)

@@ -1,5 +1,6 @@
-/* Translations as the API writes them, for every endpoint that gives any. A new part of an answer
- * is a line in dg_answer_translation or dg_answer_sentence. Any thread. */
+/* Translations as the API writes them, for every endpoint that gives any, and values that other
+ * replies have, too. A new part of an answer is a line in dg_answer_translation or
+ * dg_answer_sentence. Any thread. */
 #ifndef DG_SERVER_API_ANSWER_H
 #define DG_SERVER_API_ANSWER_H
 
@@ -20,6 +21,8 @@ void dg_answer_sentence_take(
 struct dg_json *dg_answer_flags(unsigned flags);
 /* Set a score or a log-probability, to four decimals. */
 void dg_answer_score(struct dg_json *o, const char *key, double score);
+/* Set a time, in seconds since the epoch: "2026-11-23T12:00:00" and then end, "Z" or ".000Z". */
+void dg_answer_time(struct dg_json *o, const char *key, int64_t seconds, const char *end);
 
 /* The "usage" object of an answer. */
 struct dg_json *dg_usage_write(const struct dg_usage *u);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "server/access/gate.h"
+#include "server/api/answer.h"
 #include "server/api/collection_body.h"
 #include "server/api/entries.h"
 #include "server/api/routes.h"
@@ -42,16 +43,14 @@ static int describe(
     struct dg_memory *m, const struct dg_memory_info *i, struct dg_json **out, struct dg_error *err)
 {
     struct dg_memory_dictionary *list;
-    char created[32];
     size_t n;
     int rc = dg_memory_dictionaries(m, i->id, &list, &n, err);
     if (rc != DG_OK)
         return rc;
     struct dg_json *o = dg_json_new_object(), *all = dg_json_new_array();
-    dg_entries_time(i->created_s, created);
     dg_json_set_string(o, "id", i->id);
     dg_json_set_string(o, "name", i->name);
-    dg_json_set_string(o, "created", created);
+    dg_answer_time(o, "created", i->created_s, "Z");
     dg_json_set_bool(o, "shared", i->owner[0] == '\0');
     for (size_t k = 0; k < n; k++) {
         struct dg_json *d = dg_json_new_object();

@@ -2,7 +2,7 @@
 
 #include "documents/extract.h"
 #include "server/access/gate.h"
-#include "server/api/entries.h"
+#include "server/api/answer.h"
 #include "server/api/files.h"
 #include "server/api/mixed.h"
 #include "server/api/routes.h"
@@ -46,8 +46,6 @@ static struct dg_json *describe(const struct dg_upload *u, double share)
         [DG_UPLOAD_DONE] = "done",
         [DG_UPLOAD_FAILED] = "failed"};
     struct dg_json *o = dg_json_new_object();
-    char created[32];
-    dg_entries_time(u->created_s, created);
     dg_json_set_string(o, "id", u->id);
     dg_json_set_string(o, "name", u->name);
     dg_json_set_string(o, "source", u->source);
@@ -57,7 +55,7 @@ static struct dg_json *describe(const struct dg_upload *u, double share)
     dg_json_set_string(o, "status", names[u->state]);
     dg_json_set_real(o, "progress", u->state == DG_UPLOAD_DONE ? 1 : share);
     dg_json_set_int(o, "characters", u->characters);
-    dg_json_set_string(o, "created", created);
+    dg_answer_time(o, "created", u->created_s, "Z");
     if (u->state == DG_UPLOAD_FAILED)
         dg_json_set_string(o, "message", u->message);
     return o;

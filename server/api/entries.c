@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 /* Collects the rows in two languages, and gives them the codes as the request writes them. */
 struct taker {
@@ -168,13 +167,4 @@ int dg_entries_write(struct dg_memory *m, const char *id, const char *const lang
     *type = csv ? "text/csv; charset=utf-8" : "text/tab-separated-values; charset=utf-8";
     int rc = dg_memory_read(m, id, languages, csv ? write_csv : write_tsv, out, err);
     return rc == DG_OK && out->failed ? dg_error_set(err, DG_ENOMEM, "no memory for entries") : rc;
-}
-
-void dg_entries_time(int64_t seconds, char out[32])
-{
-    const time_t t = (time_t)seconds;
-    struct tm utc;
-    out[0] = '\0';
-    if (gmtime_r(&t, &utc))
-        strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
 }

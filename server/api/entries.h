@@ -34,7 +34,5 @@ int dg_entries_check(
  * is its media type. */
 int dg_entries_write(struct dg_memory *m, const char *id, const char *const languages[2],
     const char *accept, const char **type, struct dg_buffer *out, struct dg_error *err);
-/* "2026-11-23T12:00:00Z" */
-void dg_entries_time(int64_t seconds, char out[32]);
 
 #endif

@@ -55,11 +55,6 @@ int dg_deepl_check_options(const struct dg_json *o, const char *target, struct d
  * varieties. */
 size_t dg_deepl_varieties(const char *code, const char *out[2]);
 
-#define DG_DEEPL_TIME 40
-/* A time as DeepL writes it, with the fraction of a second that its client reads:
- * "2026-11-23T12:00:00.000Z". */
-void dg_deepl_time(int64_t seconds, char out[DG_DEEPL_TIME]);
-
 /* A code as DeepL writes it: in capitals. */
 void dg_deepl_code(const char *code, char out[36]);
 

@@ -1,11 +1,8 @@
 #include "server/api/deepl/deepl.h"
-#include "server/api/entries.h"
 #include "server/api/parameters.h"
 #include "server/http/reply.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 
 static void error(struct dg_http_reply *r, int status, const char *message)
 {
@@ -56,13 +53,6 @@ void dg_deepl_code(const char *code, char out[36])
     for (; n < 35 && code[n] != '\0'; n++)
         out[n] = code[n] == '_' ? '-' : (char)toupper((unsigned char)code[n]);
     out[n] = '\0';
-}
-
-void dg_deepl_time(int64_t seconds, char out[DG_DEEPL_TIME])
-{
-    char second[32];
-    dg_entries_time(seconds, second);
-    snprintf(out, DG_DEEPL_TIME, "%.*s.000Z", (int)strcspn(second, "Z"), second);
 }
 
 const struct dg_dialect dg_deepl = {

@@ -2,6 +2,7 @@
  * Both are those of /v1/glossaries (glossaries/collections.h): what is made here is seen there. v2
  * sees only glossaries that have one language pair. */
 #include "base/clock.h"
+#include "server/api/answer.h"
 #include "server/api/deepl/deepl.h"
 #include "server/api/deepl/glossary_body.h"
 #include "server/api/entries.h"
@@ -97,12 +98,10 @@ static void set_dictionary(struct dg_json *o, const struct dg_memory_dictionary 
 /* Describes a glossary as v2 or v3 does. */
 static struct dg_json *describe(const struct glossary *g, bool v3)
 {
-    char created[DG_DEEPL_TIME];
     struct dg_json *o = dg_json_new_object(), *all = dg_json_new_array();
-    dg_deepl_time(g->info.created_s, created);
     dg_json_set_string(o, "glossary_id", g->info.id);
     dg_json_set_string(o, "name", g->info.name);
-    dg_json_set_string(o, "creation_time", created);
+    dg_answer_time(o, "creation_time", g->info.created_s, ".000Z");
     for (size_t i = 0; i < g->n; i++) {
         struct dg_json *d = v3 ? dg_json_new_object() : o;
         set_dictionary(d, &g->list[i]);

@@ -1,6 +1,7 @@
 /* GET /v3/translation_memories and a single one: the sentences of /v1/memories, as DeepL describes
  * them. They apply without being named; a request that names one (translation_memory_id) is
  * refused. */
+#include "server/api/answer.h"
 #include "server/api/deepl/deepl.h"
 #include "server/api/parameters.h"
 #include "server/api/routes.h"
@@ -22,7 +23,6 @@ static int describe(
     struct dg_memory *m, const struct dg_memory_info *i, struct dg_json **out, struct dg_error *err)
 {
     struct dg_memory_dictionary *list;
-    char created[DG_DEEPL_TIME];
     int64_t segments = 0;
     size_t n;
     int rc = dg_memory_dictionaries(m, i->id, &list, &n, err);
@@ -36,13 +36,12 @@ static int describe(
         dg_json_append_take(targets, dg_json_new_string(target, strlen(target)));
         segments += list[k].pairs;
     }
-    dg_deepl_time(i->created_s, created);
     dg_json_set_string(o, "translation_memory_id", i->id);
     dg_json_set_string(o, "name", i->name);
     dg_json_set_string(o, "source_language", list[0].source_lang);
     dg_json_set_take(o, "target_languages", targets);
     dg_json_set_int(o, "segment_count", segments);
-    dg_json_set_string(o, "creation_time", created);
+    dg_answer_time(o, "creation_time", i->created_s, ".000Z");
     free(list);
     *out = o;
     return rc;
