@@ -13,8 +13,6 @@ int dg_source_detect(struct dg_request *r, const struct dg_text *text, const cha
     struct dg_model_languages sources;
     struct dg_detected d;
     dg_models_languages(r->app->models, DG_SOURCES, &sources);
-    if (sources.n == 0)
-        return dg_error_field(err, DG_ENOTFOUND, "source", "no model is served");
     dg_detect(sources.codes, sources.n, text->s, text->len, &d);
     *confidence = d.confidence;
     *code = dg_arena_strdup(&r->arena, sources.codes[d.language]);

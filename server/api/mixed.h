@@ -39,12 +39,12 @@ struct dg_mixed {
 };
 
 /* Detect which of the served languages a text is in: *code, the arena's, and the confidence, 0 to
- * 100. DG_ENOTFOUND if no model is served. */
+ * 100. DG_ENOMEM. */
 int dg_source_detect(struct dg_request *r, const struct dg_text *text, const char **code,
     int *confidence, struct dg_error *err);
 
 /* Make items from the body, for a request whose kind has DG_MIXED; it becomes a fed one if each
- * text is an item. DG_ENOTFOUND if no model is served. */
+ * text is an item. DG_ENOMEM. */
 int dg_mixed_make(struct dg_request *r, dg_mixed_reply_take *reply_take, const struct dg_body *b,
     unsigned flags, struct dg_error *err);
 

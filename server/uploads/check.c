@@ -22,16 +22,14 @@ struct dg_extract_limits dg_upload_limits(size_t text_bytes)
 }
 
 /* Detects the language of the document's first texts. */
-static int find_source(const struct dg_app *app, const struct dg_extract *x, char *out, size_t cap,
-    struct dg_error *err)
+static void find_source(
+    const struct dg_app *app, const struct dg_extract *x, char out[DG_UPLOAD_LANGUAGE])
 {
     struct dg_model_languages sources;
     struct dg_detected d;
     struct dg_buffer text;
     struct dg_extract_text t;
     dg_models_languages(app->models, DG_SOURCES, &sources);
-    if (sources.n == 0)
-        return dg_error_set(err, DG_ENOTFOUND, "no model is served");
     dg_buffer_init(&text);
     for (size_t i = 0; i < dg_extract_count(x) && text.len < DETECTED_BYTES; i++) {
         dg_extract_text(x, i, &t);
@@ -39,9 +37,8 @@ static int find_source(const struct dg_app *app, const struct dg_extract *x, cha
         dg_buffer_adds(&text, "\n");
     }
     dg_detect(sources.codes, sources.n, text.data ? text.data : "", text.len, &d);
-    snprintf(out, cap, "%s", sources.codes[d.language]);
+    snprintf(out, DG_UPLOAD_LANGUAGE, "%s", sources.codes[d.language]);
     dg_buffer_deinit(&text);
-    return DG_OK;
 }
 
 /* Checks that a single model translates the pair, which glossaries require, and that the glossary
@@ -89,7 +86,7 @@ int dg_upload_check(const struct dg_app *app, const struct dg_upload_order *o,
     snprintf(made->target, sizeof made->target, "%s", o->target);
     snprintf(made->source, sizeof made->source, "%s", o->source ? o->source : "");
     if (rc == DG_OK && !o->source)
-        rc = find_source(app, x, made->source, sizeof made->source, err);
+        find_source(app, x, made->source);
     dg_extract_close(x);
     if (rc == DG_OK)
         rc = dg_models_way(app->models, made->source, made->target, true, &way, err);

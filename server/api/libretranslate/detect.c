@@ -64,9 +64,8 @@ static int write(struct dg_item *item, struct dg_arena *arena, struct dg_error *
     struct dg_model_languages sources;
     struct dg_detected d;
     (void)arena;
+    (void)err;
     dg_models_languages(item->request->app->models, DG_SOURCES, &sources);
-    if (sources.n == 0)
-        return dg_error_set(err, DG_EAGAIN, "the models are loading");
     dg_detect(sources.codes, sources.n, item->texts->s, item->texts->len, &d);
     struct dg_json *list = dg_json_new_array(), *o = dg_json_new_object();
     dg_json_set_int(o, "confidence", d.confidence);

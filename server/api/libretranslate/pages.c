@@ -20,13 +20,13 @@ void dg_libretranslate_health(struct dg_app *app, struct dg_http_exchange *x)
     dg_reply_with_take(x, 200, root);
 }
 
-/* The first language that is not `source`, else `source` itself, or "auto" if there is none. */
+/* The first language that is not `source`, else `source` itself. */
 static const char *first_other(const struct dg_model_languages *l, const char *source)
 {
     for (size_t i = 0; i < l->n; i++)
         if (strcmp(l->codes[i], source) != 0)
             return l->codes[i];
-    return l->n > 0 ? l->codes[0] : "auto";
+    return source;
 }
 
 /* Settings for a page that translates. */
@@ -44,7 +44,7 @@ void dg_libretranslate_settings(struct dg_app *app, struct dg_http_exchange *x)
     dg_json_set_bool(root, "suggestions", app->suggestions != NULL);
     dg_json_set_bool(root, "filesTranslation", app->uploader != NULL);
     dg_json_set_take(root, "supportedFilesFormat", dg_file_suffixes(app));
-    const char *source = sources.n > 0 ? sources.codes[0] : "auto";
+    const char *source = sources.codes[0];
     dg_json_set_take(language, "source", dg_lt_language(source));
     dg_json_set_take(language, "target", dg_lt_language(first_other(&targets, source)));
     dg_json_set_take(root, "language", language);
