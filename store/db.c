@@ -1,5 +1,6 @@
 #include "store/db.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -152,15 +153,12 @@ int dg_db_list_take(struct dg_db *db, sqlite3_stmt *s, size_t size,
     bool row = false;
     int rc;
     while ((rc = dg_db_step(db, s, &row, err)) == DG_OK && row) {
-        if (n == cap) {
-            cap = cap > 0 ? 2 * cap : 16;
-            char *more = realloc(list, cap * size);
-            if (!more) {
-                rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu rows", cap);
-                break;
-            }
-            list = more;
+        char *more = dg_array_grow(list, n, &cap, size);
+        if (!more) {
+            rc = dg_error_set(err, DG_ENOMEM, "no memory for %zu rows", n + 1);
+            break;
         }
+        list = more;
         fill(s, list + n++ * size);
     }
     sqlite3_finalize(s);

@@ -1,5 +1,6 @@
 #include "store/pair_list.h"
 
+#include "base/array.h"
 #include "text/language_code.h"
 
 #include <stdlib.h>
@@ -21,14 +22,10 @@ void dg_pair_list_deinit(struct dg_pair_list *l)
 int dg_pair_list_add(void *ctx, const struct dg_memory_pair *pair, struct dg_error *err)
 {
     struct dg_pair_list *l = ctx;
-    if (l->n == l->cap) {
-        const size_t cap = l->cap ? 2 * l->cap : 64;
-        struct dg_memory_pair *grown = realloc(l->list, cap * sizeof *grown);
-        if (!grown)
-            return dg_error_set(err, DG_ENOMEM, "no memory for %zu pairs", cap);
-        l->list = grown;
-        l->cap = cap;
-    }
+    struct dg_memory_pair *grown = dg_array_grow(l->list, l->n, &l->cap, sizeof *grown);
+    if (!grown)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu pairs", l->n + 1);
+    l->list = grown;
     struct dg_memory_pair *p = &l->list[l->n];
     *p = (struct dg_memory_pair){dg_arena_strdup(&l->arena, pair->source_lang),
         dg_arena_strdup(&l->arena, pair->target_lang),

@@ -1,21 +1,17 @@
 #include "server/api/gauges.h"
 
-#include <stdlib.h>
+#include "base/array.h"
 
 struct dg_gauge *dg_gauges_put(
     struct dg_gauges *g, const char *name, const char *help, double value)
 {
     static _Thread_local struct dg_gauge lost;
-    if (g->n == g->cap) {
-        size_t cap = g->cap > 0 ? 2 * g->cap : 64;
-        struct dg_gauge *list = realloc(g->list, cap * sizeof *list);
-        if (!list) {
-            g->failed = true;
-            return &lost;
-        }
-        g->list = list;
-        g->cap = cap;
+    struct dg_gauge *list = dg_array_grow(g->list, g->n, &g->cap, sizeof *list);
+    if (!list) {
+        g->failed = true;
+        return &lost;
     }
+    g->list = list;
     g->list[g->n] = (struct dg_gauge){.name = name, .help = help, .value = value};
     return &g->list[g->n++];
 }
