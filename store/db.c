@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #define BUSY_MS 2000            /* a command line waits so long for a server, and vice versa */
@@ -137,6 +139,19 @@ int dg_db_run_texts(
     sqlite3_stmt *s = NULL;
     int rc = dg_db_prepare_texts(db, sql, texts, &s, err);
     return rc == DG_OK ? dg_db_run_take(db, s, err) : rc;
+}
+
+int dg_db_draw_id(char id[DG_DB_ID], struct dg_error *err)
+{
+    unsigned char b[16];
+    char *p = id;
+    if (getrandom(b, sizeof b, 0) != (ssize_t)sizeof b)
+        return dg_error_set(err, DG_EIO, "no random bytes: %s", strerror(errno));
+    b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
+    b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
+    for (size_t i = 0; i < sizeof b; i++)
+        p += sprintf(p, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", b[i]);
+    return DG_OK;
 }
 
 void dg_db_copy_text(sqlite3_stmt *s, int column, char *out, size_t cap)

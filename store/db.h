@@ -56,6 +56,9 @@ int dg_db_prepare_texts(struct dg_db *db, const char *sql, const char *const *te
     sqlite3_stmt **out, struct dg_error *err);
 int dg_db_run_texts(
     struct dg_db *db, const char *sql, const char *const *texts, struct dg_error *err);
+/* Draw the id of a row: a random UUID (RFC 4122, version 4). */
+#define DG_DB_ID 37
+int dg_db_draw_id(char id[DG_DB_ID], struct dg_error *err);
 /* Copy a column's text to out[cap], cut to fit. */
 void dg_db_copy_text(sqlite3_stmt *s, int column, char *out, size_t cap);
 

@@ -3,12 +3,8 @@
 #include "store/schema.h"
 #include "text/language_code.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/types.h>
 
 static const char *const steps[] = {
     "CREATE TABLE collections(number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
@@ -91,20 +87,6 @@ void dg_memory_close(struct dg_memory *m)
     sqlite3_finalize(m->find);
     dg_db_close(&m->db);
     free(m);
-}
-
-/* A random UUID (RFC 4122, version 4). */
-static int draw_id(char id[DG_MEMORY_ID], struct dg_error *err)
-{
-    unsigned char b[16];
-    char *p = id;
-    if (getrandom(b, sizeof b, 0) != (ssize_t)sizeof b)
-        return dg_error_set(err, DG_EIO, "no random bytes: %s", strerror(errno));
-    b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
-    b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
-    for (size_t i = 0; i < sizeof b; i++)
-        p += sprintf(p, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", b[i]);
-    return DG_OK;
 }
 
 void dg_memory_bind(sqlite3_stmt *s, int at, const char *text, size_t n)
@@ -275,7 +257,7 @@ int dg_memory_make(struct dg_memory *m, const struct dg_memory_info *wanted,
     int64_t number;
     int rc = check_name(own.name, err);
     if (rc == DG_OK)
-        rc = draw_id(own.id, err);
+        rc = dg_db_draw_id(own.id, err);
     if (rc == DG_OK)
         rc = dg_db_begin(&m->db, err);
     if (rc != DG_OK)

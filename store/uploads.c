@@ -87,20 +87,15 @@ int dg_uploads_take_over(struct dg_uploads *d, struct dg_error *err)
     return dg_db_run(&d->db, "UPDATE documents SET state = 1 WHERE state = 2", err);
 }
 
-/* Draw the id, a random UUID (RFC 4122, version 4), and the key, 256 random bits. */
-static int draw(struct dg_upload *i, struct dg_error *err)
+/* Draw the id, and the key, 256 random bits. */
+static int draw(struct dg_upload *u, struct dg_error *err)
 {
-    unsigned char b[48];
-    char *p = i->id;
+    unsigned char b[(DG_UPLOAD_KEY - 1) / 2];
     if (getrandom(b, sizeof b, 0) != (ssize_t)sizeof b)
         return dg_error_set(err, DG_EIO, "no random bytes: %s", strerror(errno));
-    b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
-    b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
-    for (size_t k = 0; k < 16; k++)
-        p += sprintf(p, k == 4 || k == 6 || k == 8 || k == 10 ? "-%02x" : "%02x", b[k]);
-    for (size_t k = 16; k < sizeof b; k++)
-        sprintf(i->key + 2 * (k - 16), "%02x", b[k]);
-    return DG_OK;
+    for (size_t i = 0; i < sizeof b; i++)
+        sprintf(u->key + 2 * i, "%02x", b[i]);
+    return dg_db_draw_id(u->id, err);
 }
 
 int dg_uploads_add(struct dg_uploads *d, const void *file, size_t n, int64_t most_bytes,
