@@ -188,9 +188,15 @@ int dg_db_list_take(struct dg_db *db, sqlite3_stmt *s, size_t size,
 
 int dg_db_number(struct dg_db *db, const char *sql, int64_t *out, struct dg_error *err)
 {
+    return dg_db_number_texts(db, sql, (const char *const[]){NULL}, out, err);
+}
+
+int dg_db_number_texts(
+    struct dg_db *db, const char *sql, const char *const *texts, int64_t *out, struct dg_error *err)
+{
     sqlite3_stmt *s = NULL;
     bool row = false;
-    int rc = dg_db_prepare(db, sql, &s, err);
+    int rc = dg_db_prepare_texts(db, sql, texts, &s, err);
     if (rc == DG_OK)
         rc = dg_db_step(db, s, &row, err);
     *out = row ? sqlite3_column_int64(s, 0) : 0;

@@ -73,7 +73,10 @@ struct dg_db_rows {
 int dg_db_list_take(struct dg_db *db, sqlite3_stmt *s, size_t size,
     void (*fill)(sqlite3_stmt *s, void *row), struct dg_db_rows *out, struct dg_error *err);
 
-/* *out = the integer that the statement gives; 0 if it gives no row. */
+/* *out = the integer that the statement gives; 0 if it gives no row. texts: as in
+ * dg_db_prepare_texts. */
 int dg_db_number(struct dg_db *db, const char *sql, int64_t *out, struct dg_error *err);
+int dg_db_number_texts(struct dg_db *db, const char *sql, const char *const *texts, int64_t *out,
+    struct dg_error *err);
 
 #endif

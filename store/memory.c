@@ -3,6 +3,7 @@
 #include "store/schema.h"
 #include "text/language_code.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,15 +174,9 @@ int dg_memory_list(struct dg_memory *m, enum dg_memory_kind kind, const char *ow
 
 int dg_memory_number(struct dg_memory *m, const char *id, int64_t *number, struct dg_error *err)
 {
-    sqlite3_stmt *s = NULL;
-    bool row = false;
-    int rc = dg_db_prepare_texts(&m->db, "SELECT number FROM collections WHERE id = ?",
-        (const char *const[]){id, NULL}, &s, err);
-    if (rc == DG_OK)
-        rc = dg_db_step(&m->db, s, &row, err);
-    *number = row ? sqlite3_column_int64(s, 0) : 0;
-    sqlite3_finalize(s);
-    return rc == DG_OK && !row
+    int rc = dg_db_number_texts(&m->db, "SELECT number FROM collections WHERE id = ?",
+        (const char *const[]){id, NULL}, number, err);
+    return rc == DG_OK && *number == 0
                ? dg_error_field(err, DG_ENOTFOUND, "id", "there is no collection \"%.40s\"", id)
                : rc;
 }
@@ -195,43 +190,6 @@ static int check_name(const char *name, struct dg_error *err)
         return DG_OK;
     return dg_error_field(
         err, DG_EINVAL, "name", "name has %zu bytes, expected 1 to %d", n, DG_MEMORY_NAME - 1);
-}
-
-/* DG_ELIMIT if the owner may have no further collection of this kind. */
-static int check_room(
-    struct dg_memory *m, const struct dg_memory_info *wanted, struct dg_error *err)
-{
-    struct dg_memory_info *list;
-    size_t n, own = 0;
-    int rc = dg_memory_list(m, wanted->kind, wanted->owner, &list, &n, err);
-    if (rc != DG_OK)
-        return rc;
-    for (size_t i = 0; i < n; i++)
-        own += strcmp(list[i].owner, wanted->owner) == 0;
-    free(list);
-    if (own < DG_MEMORY_COLLECTIONS)
-        return DG_OK;
-    return dg_error_set(
-        err, DG_ELIMIT, "there are %zu already, the limit is %d", own, DG_MEMORY_COLLECTIONS);
-}
-
-/* DG_EAGAIN if another server has read this state of the file that the memory is made from. */
-static int check_origin(
-    struct dg_memory *m, const struct dg_memory_info *wanted, struct dg_error *err)
-{
-    sqlite3_stmt *s = NULL;
-    bool row = false;
-    if (wanted->origin[0] == '\0')
-        return DG_OK;
-    int rc =
-        prepare_info(m, "SELECT 1 FROM collections WHERE kind = ?1 AND owner = ?2 AND origin = ?3",
-            wanted->kind, wanted->owner, &s, err);
-    if (rc == DG_OK) {
-        dg_memory_bind(s, 3, wanted->origin, strlen(wanted->origin));
-        rc = dg_db_step(&m->db, s, &row, err);
-    }
-    sqlite3_finalize(s);
-    return row ? dg_error_set(err, DG_EAGAIN, "another server has read it meanwhile") : rc;
 }
 
 static int insert(struct dg_memory *m, const struct dg_memory_info *i, struct dg_error *err)
@@ -249,6 +207,27 @@ static int insert(struct dg_memory *m, const struct dg_memory_info *i, struct dg
     return dg_db_run_take(&m->db, s, err);
 }
 
+/* The other collections of the kind and owner of a new one. */
+#define OTHERS                                                                                     \
+    "SELECT count(*) FROM collections c JOIN collections made ON made.id = ? WHERE"                \
+    " c.id != made.id AND c.kind = made.kind AND c.owner = made.owner"
+
+/* DG_ELIMIT if the owner has too many of the kind of a new collection; DG_EAGAIN if another server
+ * has read the state of the file that it is made from. */
+static int check_others(struct dg_memory *m, const char *made, struct dg_error *err)
+{
+    const char *const id[] = {made, NULL};
+    int64_t n = 0, same = 0;
+    int rc = dg_db_number_texts(&m->db, OTHERS, id, &n, err);
+    if (rc == DG_OK && n >= DG_MEMORY_COLLECTIONS)
+        rc = dg_error_set(err, DG_ELIMIT, "there are %" PRId64 " already, the limit is %d", n,
+            DG_MEMORY_COLLECTIONS);
+    if (rc == DG_OK)
+        rc = dg_db_number_texts(
+            &m->db, OTHERS " AND c.origin = made.origin AND c.origin != ''", id, &same, err);
+    return same > 0 ? dg_error_set(err, DG_EAGAIN, "another server has read it meanwhile") : rc;
+}
+
 int dg_memory_make(struct dg_memory *m, const struct dg_memory_info *wanted,
     const struct dg_memory_pair *pairs, size_t n, struct dg_memory_info *made, struct dg_error *err)
 {
@@ -262,11 +241,9 @@ int dg_memory_make(struct dg_memory *m, const struct dg_memory_info *wanted,
         rc = dg_db_begin(&m->db, err);
     if (rc != DG_OK)
         return rc;
-    rc = check_room(m, &own, err);
+    rc = insert(m, &own, err);
     if (rc == DG_OK)
-        rc = check_origin(m, &own, err);
-    if (rc == DG_OK)
-        rc = insert(m, &own, err);
+        rc = check_others(m, own.id, err);
     if (rc == DG_OK)
         rc = dg_memory_number(m, own.id, &number, err);
     if (rc == DG_OK)
