@@ -21,10 +21,9 @@ struct dg_visit {
     atomic_uint refs;
     pthread_mutex_t lock;
     const struct dg_route *route;
-    /* the key that is charged; NULL: none was needed, or it was refused */
+    /* the key that is charged, also if it is over its rate; NULL: none was needed, or it was
+     * refused for another reason */
     struct dg_auth_key *key;
-    /* the same, but also set if the key is over its rate */
-    struct dg_auth_key *limited;
     /* counted against its address's rate */
     bool by_address;
     /* its key may be in the body, which is not there yet */
@@ -35,8 +34,7 @@ struct dg_visit {
     bool left;
     /* characters charged, and the day they were charged to */
     int64_t day, characters;
-    /* told: answered, the number of characters that were answered, is set */
-    bool told;
+    /* characters that were answered; -1: the status tells */
     int64_t answered;
 };
 
@@ -105,8 +103,7 @@ static enum dg_gate_verdict check_key(struct dg_auth *auth, struct dg_http_excha
     if (v->waits)
         return DG_GATE_WAITS;
     enum dg_auth_verdict verdict = dg_auth_enter(auth, secret, scope, &key, &wait_s);
-    v->key = verdict == DG_AUTH_OK ? key : NULL;
-    v->limited = verdict == DG_AUTH_OK || verdict == DG_AUTH_RATE ? key : NULL;
+    v->key = verdict == DG_AUTH_OK || verdict == DG_AUTH_RATE ? key : NULL;
     v->shown = key ? dg_auth_id(key) : verdict == DG_AUTH_UNKNOWN ? "unknown" : "-";
     if (verdict == DG_AUTH_OK)
         return DG_GATE_ADMITTED;
@@ -156,6 +153,7 @@ bool dg_gate_open(struct dg_http_exchange *x, const struct dg_route *route)
     pthread_mutex_init(&v->lock, NULL);
     v->route = route;
     v->shown = "-";
+    v->answered = -1;
     dg_http_set_tag(x, v);
     return true;
 }
@@ -196,8 +194,8 @@ void dg_gate_mark(const struct dg_gate *gate, struct dg_http_exchange *x, struct
     struct dg_quota_left left[DG_AUTH_LIMITS];
     char policy[160] = "", state[160] = "";
     size_t n = 0;
-    if (v && v->limited)
-        n = dg_auth_left(gate->auth, v->limited, left);
+    if (v && v->key)
+        n = dg_auth_left(gate->auth, v->key, left);
     else if (v && v->by_address)
         n = dg_rates_left(gate->rates, dg_http_client(x), dg_clock_ns(), left);
     for (size_t i = 0; i < n; i++) {
@@ -293,10 +291,8 @@ void dg_gate_usage(
 void dg_gate_answered(struct dg_http_exchange *x, int64_t n)
 {
     struct dg_visit *v = visit_of(x);
-    if (!v)
-        return;
-    v->told = true;
-    v->answered = n;
+    if (v)
+        v->answered = n;
 }
 
 /* The characters that the key pays for. A client that left before its answer still pays for the
@@ -305,7 +301,7 @@ static int64_t cost_of(const struct dg_visit *v, int status)
 {
     if (status == 499)
         return v->characters;
-    if (v->told)
+    if (v->answered >= 0)
         return v->answered;
     return status >= 400 ? 0 : v->characters;
 }
