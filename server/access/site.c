@@ -18,12 +18,12 @@ bool dg_site_is_other(const struct dg_http_exchange *x)
                strncmp(origin, "https://", 8) == 0);
 }
 
-const char *dg_site_name(const char *host, unsigned standard, size_t *n, unsigned *port)
+size_t dg_site_name_len(const char *host, unsigned *port)
 {
     const char *end = host[0] == '[' ? strchr(host, ']') : NULL;
-    *n = end ? (size_t)(end + 1 - host) : strcspn(host, ":");
-    *port = host[*n] == ':' ? (unsigned)strtoul(host + *n + 1, NULL, 10) : standard;
-    return host;
+    const size_t n = end ? (size_t)(end + 1 - host) : strcspn(host, ":");
+    *port = host[n] == ':' ? (unsigned)strtoul(host + n + 1, NULL, 10) : 80;
+    return n;
 }
 
 static bool ends_in(const char *name, size_t n, const char *end)
@@ -56,14 +56,13 @@ bool dg_site_is_rebound(const struct dg_http_exchange *x)
 {
     char this_machine[256] = "";
     const char *host = dg_http_header(x, "Host");
-    size_t n;
     unsigned port;
     if (!host || dg_http_encrypted(x))
         return false;
-    const char *name = dg_site_name(host, 80, &n, &port);
+    const size_t n = dg_site_name_len(host, &port);
     if (port == 0 || port != dg_http_loopback_port(x))
         return false;
     if (gethostname(this_machine, sizeof this_machine - 1) != 0)
         this_machine[0] = '\0';
-    return !dg_site_is_own(name, n, this_machine);
+    return !dg_site_is_own(host, n, this_machine);
 }

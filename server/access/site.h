@@ -18,9 +18,9 @@ bool dg_site_is_other(const struct dg_http_exchange *x);
  * proxy's port. */
 bool dg_site_is_rebound(const struct dg_http_exchange *x);
 
-/* The name[*n] in the value of Host, without its port, which is in *port; `standard` if it has
- * none. Of an IPv6 address, with its brackets. */
-const char *dg_site_name(const char *host, unsigned standard, size_t *n, unsigned *port);
+/* The length of the name that a value of Host begins with, an IPv6 address with its brackets. *port
+ * is the port after it, 80 if there is none. */
+size_t dg_site_name_len(const char *host, unsigned *port);
 /* Is that an address, or a name that no stranger can have: one without a dot, this_machine, or one
  * that ends in a reserved name such as .localhost? */
 bool dg_site_is_own(const char *name, size_t n, const char *this_machine);
