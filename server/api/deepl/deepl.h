@@ -34,6 +34,9 @@ void dg_deepl_resources(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_fail(struct dg_http_reply *r, const struct dg_error *err);
 /* The same for a document, glossary or memory: DG_ENOTFOUND gives 404, DG_EUNSUP gives 415. */
 void dg_deepl_fail_resource(struct dg_http_reply *r, const struct dg_error *err);
+/* Fill r with a value (NULL with status 204), taken, or with err if its code is not DG_OK. */
+void dg_deepl_reply_take(
+    struct dg_http_reply *r, int status, struct dg_json *value, const struct dg_error *err);
 /* Set err to DeepL's words for a parameter with a wrong value; returns DG_EINVAL. */
 int dg_deepl_not_supported(const char *key, struct dg_error *err);
 

@@ -26,6 +26,19 @@ void dg_deepl_fail_resource(struct dg_http_reply *r, const struct dg_error *err)
         dg_deepl_fail(r, err);
 }
 
+void dg_deepl_reply_take(
+    struct dg_http_reply *r, int status, struct dg_json *value, const struct dg_error *err)
+{
+    if (err->code == DG_OK && status != 204) {
+        dg_reply_json_take(r, status, value);
+    } else if (err->code == DG_OK) {
+        r->status = status;
+    } else {
+        dg_json_free(value);
+        dg_deepl_fail_resource(r, err);
+    }
+}
+
 int dg_deepl_not_supported(const char *key, struct dg_error *err)
 {
     return dg_error_field(err, DG_EINVAL, key, "Value for '%s' not supported.", key);

@@ -117,19 +117,6 @@ static struct dg_json *describe(const struct glossary *g, bool v3)
     return o;
 }
 
-static void reply(
-    struct dg_http_reply *r, int rc, int status, struct dg_json *root, const struct dg_error *err)
-{
-    if (rc == DG_OK && status != 204) {
-        dg_reply_json_take(r, status, root);
-    } else if (rc == DG_OK) {
-        r->status = status;
-    } else {
-        dg_json_free(root);
-        dg_deepl_fail_resource(r, err);
-    }
-}
-
 /* ---- /v2/glossaries, /v3/glossaries ---- */
 
 static int list(
@@ -154,10 +141,10 @@ static void answer_list(const struct dg_side *s, struct dg_http_reply *r)
     struct dg_json *root = dg_json_new_object(), *all = dg_json_new_array();
     struct dg_error err = {0};
     struct dg_memory *m = dg_collections_take_reader(s->app->collections);
-    int rc = list(s, m, all, &err);
+    list(s, m, all, &err);
     dg_collections_give_reader(s->app->collections);
     dg_json_set_take(root, "glossaries", all);
-    reply(r, rc, 200, root, &err);
+    dg_deepl_reply_take(r, 200, root, &err);
 }
 
 static int make(const struct dg_side *s, struct dg_memory *m,
@@ -198,10 +185,10 @@ static void answer_make(const struct dg_side *s, struct dg_http_reply *r)
         s, is_v3(s) ? DG_DEEPL_MULTILINGUAL : DG_DEEPL_MONOLINGUAL, &b, &err);
     if (rc == DG_OK) {
         rc = make(s, dg_collections_take(s->app->collections), &b, &g, &err);
-        reply(r, rc, 201, rc == DG_OK ? describe(&g, is_v3(s)) : NULL, &err);
+        dg_deepl_reply_take(r, 201, rc == DG_OK ? describe(&g, is_v3(s)) : NULL, &err);
         dg_collections_give_made(s->app->collections, &g.info, r->status);
     } else {
-        reply(r, rc, 201, NULL, &err);
+        dg_deepl_reply_take(r, 201, NULL, &err);
     }
     dg_deepl_glossary_body_deinit(&b);
     free(g.list);
@@ -215,7 +202,7 @@ static void answer_get(const struct dg_side *s, struct dg_http_reply *r)
     struct dg_error err = {0};
     int rc = find(s, dg_collections_take_reader(s->app->collections), false, &g, &err);
     dg_collections_give_reader(s->app->collections);
-    reply(r, rc, 200, rc == DG_OK ? describe(&g, is_v3(s)) : NULL, &err);
+    dg_deepl_reply_take(r, 200, rc == DG_OK ? describe(&g, is_v3(s)) : NULL, &err);
     free(g.list);
 }
 
@@ -224,11 +211,10 @@ static void answer_removal(const struct dg_side *s, struct dg_http_reply *r)
     struct glossary g = {0};
     struct dg_error err = {0};
     struct dg_memory *m = dg_collections_take(s->app->collections);
-    int rc = find(s, m, true, &g, &err);
-    if (rc == DG_OK)
-        rc = dg_memory_remove(m, g.info.id, &err);
+    if (find(s, m, true, &g, &err) == DG_OK)
+        dg_memory_remove(m, g.info.id, &err);
     dg_collections_give(s->app->collections);
-    reply(r, rc, 204, NULL, &err);
+    dg_deepl_reply_take(r, 204, NULL, &err);
     free(g.list);
 }
 
@@ -261,7 +247,7 @@ static void answer_change(const struct dg_side *s, struct dg_http_reply *r)
     } else if (rc == DG_OK) {
         root = describe(&g, true);
     }
-    reply(r, rc, 200, root, &err);
+    dg_deepl_reply_take(r, 200, root, &err);
     dg_deepl_glossary_body_deinit(&b);
     free(before.list);
     free(g.list);
@@ -281,10 +267,10 @@ static void answer_remove_dictionary(const struct dg_side *s, struct dg_http_rep
         if (rc == DG_OK)
             rc = find_dictionary(&g, languages, &d, &err);
         if (rc == DG_OK)
-            rc = dg_memory_remove_languages(m, g.info.id, d->source_lang, d->target_lang, &err);
+            dg_memory_remove_languages(m, g.info.id, d->source_lang, d->target_lang, &err);
         dg_collections_give(s->app->collections);
     }
-    reply(r, rc, 204, NULL, &err);
+    dg_deepl_reply_take(r, 204, NULL, &err);
     dg_json_free(query);
     free(g.list);
 }
@@ -341,7 +327,7 @@ static void answer_entries(const struct dg_side *s, struct dg_http_reply *r)
         r->content_type = "text/tab-separated-values; charset=utf-8";
         r->body = dg_buffer_take(&text, &r->body_len);
     } else {
-        reply(r, rc, 200, rc == DG_OK ? entries_of(d, &text) : NULL, &err);
+        dg_deepl_reply_take(r, 200, rc == DG_OK ? entries_of(d, &text) : NULL, &err);
     }
     dg_buffer_deinit(&text);
     dg_json_free(query);

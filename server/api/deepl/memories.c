@@ -99,16 +99,11 @@ static void answer_list(const struct dg_side *s, struct dg_http_reply *r)
         rc = read_number(query, "page_size", 1, MOST_OF_PAGE, &page[1], &err);
     if (rc == DG_OK) {
         struct dg_memory *m = dg_collections_take_reader(s->app->collections);
-        rc = list(s, m, page, root, &err);
+        list(s, m, page, root, &err);
         dg_collections_give_reader(s->app->collections);
     }
     dg_json_free(query);
-    if (rc == DG_OK) {
-        dg_reply_json_take(r, 200, root);
-        return;
-    }
-    dg_json_free(root);
-    dg_deepl_fail_resource(r, &err);
+    dg_deepl_reply_take(r, 200, root, &err);
 }
 
 static void answer_one(const struct dg_side *s, struct dg_http_reply *r)
@@ -125,10 +120,7 @@ static void answer_one(const struct dg_side *s, struct dg_http_reply *r)
     dg_collections_give_reader(s->app->collections);
     if (rc == DG_OK && !root)
         dg_error_set(&err, DG_ENOTFOUND, "the translation memory has no segments");
-    if (root)
-        dg_reply_json_take(r, 200, root);
-    else
-        dg_deepl_fail_resource(r, &err);
+    dg_deepl_reply_take(r, 200, root, &err);
 }
 
 void dg_deepl_memories(struct dg_app *app, struct dg_http_exchange *x)

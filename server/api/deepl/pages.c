@@ -75,12 +75,8 @@ void dg_deepl_languages(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_http_reply r = {0};
     struct dg_error err = {0};
     struct dg_json *list = dg_json_new_array();
-    if (list_languages(app, x, list, &err) == DG_OK) {
-        dg_reply_json_take(&r, 200, list);
-    } else {
-        dg_json_free(list);
-        dg_deepl_fail(&r, &err);
-    }
+    list_languages(app, x, list, &err);
+    dg_deepl_reply_take(&r, 200, list, &err);
     dg_http_reply_take(x, &r);
 }
 

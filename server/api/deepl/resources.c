@@ -99,17 +99,12 @@ void dg_deepl_resource_languages(struct dg_app *app, struct dg_http_exchange *x)
     while (resource && resources[i] && strcmp(resources[i], resource) != 0)
         i++;
     if (rc == DG_OK && !resource)
-        rc = dg_error_field(&err, DG_EINVAL, "resource", "Parameter 'resource' not specified");
+        dg_error_field(&err, DG_EINVAL, "resource", "Parameter 'resource' not specified");
     else if (rc == DG_OK && !resources[i])
-        rc = dg_deepl_not_supported("resource", &err);
-    if (rc == DG_OK) {
-        if (is_served(app, resource))
-            list_languages(app, resource, list);
-        dg_reply_json_take(&r, 200, list);
-    } else {
-        dg_json_free(list);
-        dg_deepl_fail(&r, &err);
-    }
+        dg_deepl_not_supported("resource", &err);
+    else if (rc == DG_OK && is_served(app, resource))
+        list_languages(app, resource, list);
+    dg_deepl_reply_take(&r, 200, list, &err);
     dg_json_free(parameters);
     dg_http_reply_take(x, &r);
 }
