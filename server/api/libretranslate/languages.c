@@ -22,32 +22,30 @@ static bool knows(struct dg_models *m, const char *code)
     return dg_models_nearest(m, code, DG_SOURCES | DG_TARGETS, near);
 }
 
-/* Replaces *codes[which] of {source, target} by the code that the models use. */
-static int check(struct dg_models *m, const char **const codes[2], int which, struct dg_error *err)
+/* Replaces a code by this server's if only that one is known; false: neither is. */
+static bool find(struct dg_models *m, const char **code)
 {
-    const char **code = codes[which], *asked = *code;
-    char command[DG_WAY_COMMAND];
-    if (knows(m, asked))
-        return DG_OK;
-    *code = own_code(asked);
     if (knows(m, *code))
-        return DG_OK;
-    *code = asked;
-    dg_way_command(*codes[0], *codes[1], command);
-    return dg_error_field(
-        err, DG_ENOTFOUND, which ? "target" : "source", "%.32s is not supported%s", asked, command);
+        return true;
+    if (!knows(m, own_code(*code)))
+        return false;
+    *code = own_code(*code);
+    return true;
 }
 
 int dg_lt_languages(
     struct dg_models *m, const char **source, const char **target, struct dg_error *err)
 {
-    const char **const codes[2] = {source, target};
-    int rc = DG_OK;
-    if (strcasecmp(*source, "auto") == 0)
+    char command[DG_WAY_COMMAND];
+    const bool automatic = strcasecmp(*source, "auto") == 0;
+    if (automatic)
         *source = "auto";
-    else
-        rc = check(m, codes, 0, err);
-    return rc == DG_OK ? check(m, codes, 1, err) : rc;
+    const bool has_source = automatic || find(m, source);
+    if (has_source && find(m, target))
+        return DG_OK;
+    dg_way_command(*source, *target, command);
+    return dg_error_field(err, DG_ENOTFOUND, has_source ? "target" : "source",
+        "%.32s is not supported%s", has_source ? *target : *source, command);
 }
 
 static bool has_way(struct dg_models *m, const char *source, const char *target)
