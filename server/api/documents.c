@@ -22,7 +22,7 @@ static bool is_off(struct dg_app *app, struct dg_http_exchange *x)
     return !app->uploader;
 }
 
-static void say_failure(struct dg_http_reply *r, const struct dg_error *err)
+static void fail(struct dg_http_reply *r, const struct dg_error *err)
 {
     if (err->code == DG_ENOTFOUND && strcmp(err->field, "id") == 0)
         dg_reply_error(r, 404, "not_found", "id", err->message);
@@ -30,13 +30,6 @@ static void say_failure(struct dg_http_reply *r, const struct dg_error *err)
         dg_reply_error(r, 400, "invalid_request", "glossary", err->message);
     else
         dg_reply_failure(r, err);
-}
-
-static void fail(struct dg_http_exchange *x, const struct dg_error *err)
-{
-    struct dg_http_reply r = {0};
-    say_failure(&r, err);
-    dg_http_reply_take(x, &r);
 }
 
 static struct dg_json *describe(const struct dg_upload *u, double share)
@@ -105,7 +98,7 @@ static void answer_document(const struct dg_side *s, struct dg_http_reply *r)
     struct dg_upload made;
     struct dg_error err = {0};
     if (take(s, &made, &err) != DG_OK) {
-        say_failure(r, &err);
+        fail(r, &err);
         return;
     }
     dg_reply_json_take(r, 201, describe(&made, 0));
@@ -149,14 +142,16 @@ static bool look_up(struct dg_app *app, struct dg_http_exchange *x, struct dg_up
     struct dg_upload_progress *progress)
 {
     char owner[DG_GATE_OWNER];
+    struct dg_http_reply r = {0};
     struct dg_error err = {0};
     if (is_off(app, x))
         return false;
     dg_gate_owner(app->auth, x, owner);
-    int rc = find(app, dg_http_request(x)->path, owner, u, progress, &err);
-    if (rc != DG_OK)
-        fail(x, &err);
-    return rc == DG_OK;
+    if (find(app, dg_http_request(x)->path, owner, u, progress, &err) == DG_OK)
+        return true;
+    fail(&r, &err);
+    dg_http_reply_take(x, &r);
+    return false;
 }
 
 static void answer_removal(const struct dg_side *s, struct dg_http_reply *r)
@@ -169,7 +164,7 @@ static void answer_removal(const struct dg_side *s, struct dg_http_reply *r)
     if (rc == DG_OK)
         r->status = 204;
     else
-        say_failure(r, &err);
+        fail(r, &err);
 }
 
 void dg_api_document(struct dg_app *app, struct dg_http_exchange *x)
@@ -198,6 +193,6 @@ void dg_api_document_result(struct dg_app *app, struct dg_http_exchange *x)
             u.state == DG_UPLOAD_FAILED ? "the document could not be translated"
                                         : "the document is not translated yet");
     else if (dg_file_reply(app, &u, &r, &err) != DG_OK)
-        say_failure(&r, &err);
+        fail(&r, &err);
     dg_http_reply_take(x, &r);
 }
