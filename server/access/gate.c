@@ -178,8 +178,8 @@ enum dg_gate_verdict dg_gate_enter(const struct dg_gate *gate, struct dg_http_ex
             "(--unix-socket); SIGHUP does the same");
         return DG_GATE_REFUSED;
     }
-    v->by_address = gate->rates != NULL;
-    return gate->rates ? check_rate(gate->rates, x, manner) : DG_GATE_ADMITTED;
+    v->by_address = true;
+    return check_rate(gate->rates, x, manner);
 }
 
 bool dg_gate_waits(const struct dg_http_exchange *x)

@@ -28,7 +28,7 @@ struct dg_gate_manner {
 struct dg_gate {
     /* NULL: no keys are required */
     struct dg_auth *auth;
-    /* limits per address, used without keys; NULL: no limit */
+    /* limits per address, used without keys */
     struct dg_rates *rates;
 };
 

@@ -125,7 +125,7 @@ static bool is_any(const struct allowed *a)
 
 static bool speaks(const struct dg_cors *c, const struct dg_dialect *dialect)
 {
-    return c && c->n > 0 && (!c->by_dialect || (dialect && dialect->for_pages));
+    return c->n > 0 && (!c->by_dialect || (dialect && dialect->for_pages));
 }
 
 /* The row of the request's origin; NULL: its pages may read nothing. */
@@ -144,7 +144,7 @@ static const struct allowed *find(const struct dg_cors *c, const struct dg_http_
  * pages may? */
 static bool names(const struct dg_cors *c, const char *host)
 {
-    for (size_t i = 0; c && !c->by_dialect && i < c->n; i++) {
+    for (size_t i = 0; !c->by_dialect && i < c->n; i++) {
         const char *origin = c->allowed[i].headers[0][1];
         if (strcmp(origin, "*") == 0 || strcasecmp(strstr(origin, "://") + 3, host) == 0)
             return true;

@@ -21,12 +21,12 @@ void dg_cors_close(struct dg_cors *c);
 
 /* Reason why a server without keys refuses a request for a path of this dialect (NULL: our own
  * API), or NULL. Browsers send forms and other simple requests without a preflight. Accepted are
- * this server's own pages, pages that may read the answer, and programs other than browsers.
- * c NULL: no page of another site may read it. HTTP thread. */
+ * this server's own pages, pages that may read the answer, and programs other than browsers. HTTP
+ * thread. */
 const char *dg_cors_refusal(
     const struct dg_cors *c, const struct dg_http_exchange *x, const struct dg_dialect *dialect);
 /* Add the permissions of the request's origin for a path of this dialect (NULL: our own API) to the
- * reply. c NULL: adds none. HTTP thread. */
+ * reply. HTTP thread. */
 void dg_cors_mark(
     const struct dg_cors *c, struct dg_http_exchange *x, const struct dg_dialect *dialect);
 

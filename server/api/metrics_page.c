@@ -98,9 +98,8 @@ static void put_reloads(struct dg_gauges *g, struct dg_app *app)
                                                                  "outcome", "failed", NULL};
     static const char name[] = "dragoman_model_reloads_total",
                       help[] = "Model reloads; after a failed one the old models stay in service.";
-    struct dg_reload_counts c = {0};
-    if (app->reload)
-        dg_reload_count(app->reload, &c);
+    struct dg_reload_counts c;
+    dg_reload_count(app->reload, &c);
     dg_gauges_label(g, name, help, (double)c.ok, ok)->counter = true;
     dg_gauges_label(g, name, help, (double)c.failed, failed)->counter = true;
     dg_gauges_put(
@@ -161,9 +160,8 @@ static void put_workers(
 
 static void put_cache(struct dg_gauges *g, struct dg_app *app)
 {
-    struct dg_answer_cache_counts c = {0};
-    if (app->cache)
-        dg_answer_cache_count(app->cache, &c);
+    struct dg_answer_cache_counts c;
+    dg_answer_cache_count(app->cache, &c);
     dg_gauges_count(g, "dragoman_cache_hits_total",
         "Translation cache hits; a sentence decoded twice counts twice.", (double)c.hits);
     dg_gauges_count(

@@ -157,8 +157,6 @@ struct dg_glossary_set *dg_glossaries_find(struct dg_glossaries *g, const char *
 struct dg_glossary_set *dg_glossaries_at(struct dg_glossaries *g, size_t i)
 {
     struct dg_glossary_set *found = NULL;
-    if (!g)
-        return NULL;
     pthread_mutex_lock(&g->lock);
     if (g->list && i < g->list->n)
         found = dg_glossary_set_ref(g->list->sets[i]);

@@ -22,7 +22,7 @@ int dg_glossaries_load(struct dg_glossaries *g, const char *path, struct dg_erro
 
 /* The glossary of that name, referenced; NULL: there is none. g NULL: none are kept. */
 struct dg_glossary_set *dg_glossaries_find(struct dg_glossaries *g, const char *name);
-/* Glossary i in the order of names, referenced; NULL: there are fewer. g NULL: none are kept. */
+/* Glossary i in the order of names, referenced; NULL: there are fewer. */
 struct dg_glossary_set *dg_glossaries_at(struct dg_glossaries *g, size_t i);
 
 #endif
