@@ -3,6 +3,7 @@
 #include "server/api/entries.h"
 
 #include <stdio.h>
+#include <string.h>
 
 void dg_collection_body_init(struct dg_collection_body *b)
 {
@@ -14,6 +15,35 @@ void dg_collection_body_deinit(struct dg_collection_body *b)
 {
     dg_pair_list_deinit(&b->pairs);
     dg_json_free(b->json);
+}
+
+/* Reads a required language code. */
+static int read_language(const struct dg_json *o, const char *where, const char *key,
+    const char **out, struct dg_error *err)
+{
+    struct dg_error why = {0};
+    char code[DG_MEMORY_LANGUAGE], field[60];
+    snprintf(field, sizeof field, "%s.%s", where, key);
+    int rc = dg_json_field_string(o, where, key, out, err);
+    if (rc == DG_OK && !*out)
+        return dg_error_field(err, DG_EINVAL, where, "%s must have source and target", where);
+    if (rc == DG_OK && dg_memory_language(*out, code, &why) != DG_OK)
+        rc = dg_error_field(err, DG_EINVAL, field, "%s: %s", field, why.message);
+    return rc;
+}
+
+/* The format matters only for entries that are a text; for an object it is checked all the same. */
+static int read_format(
+    const struct dg_json *o, const char *where, const char **out, struct dg_error *err)
+{
+    char field[60];
+    int rc = dg_json_field_string(o, where, "format", out, err);
+    if (rc != DG_OK || !*out || !strcmp(*out, "tsv") || !strcmp(*out, "csv") ||
+        !strcmp(*out, "tmx"))
+        return rc;
+    snprintf(field, sizeof field, "%s.format", where);
+    return dg_error_field(
+        err, DG_EINVAL, field, "%s is \"%.20s\", expected tsv, csv or tmx", field, *out);
 }
 
 static int read_dictionary(
@@ -30,7 +60,11 @@ static int read_dictionary(
             dg_json_type_name(dg_json_typeof(o)));
     int rc = dg_json_only(o, where, fields, err);
     if (rc == DG_OK)
-        rc = dg_entries_read_kind(o, where, &e, err);
+        rc = read_language(o, where, "source", &e.source, err);
+    if (rc == DG_OK)
+        rc = read_language(o, where, "target", &e.target, err);
+    if (rc == DG_OK)
+        rc = read_format(o, where, &e.format, err);
     return rc == DG_OK ? dg_entries_read(&e, &b->pairs, err) : rc;
 }
 

@@ -6,7 +6,6 @@
 #include "store/tsv.h"
 #include "text/language_code.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Collects the rows in two languages, and gives them the codes as the request writes them. */
@@ -67,44 +66,6 @@ static int read_object(const struct dg_entries *e, struct dg_pair_list *out, str
             rc = dg_pair_list_add(out, &p, err);
     }
     return rc;
-}
-
-/* Reads a required language code. */
-static int read_language(const struct dg_json *o, const char *where, const char *key,
-    const char **out, struct dg_error *err)
-{
-    struct dg_error why = {0};
-    char code[DG_MEMORY_LANGUAGE], field[60];
-    snprintf(field, sizeof field, "%s.%s", where, key);
-    int rc = dg_json_field_string(o, where, key, out, err);
-    if (rc == DG_OK && !*out)
-        return dg_error_field(err, DG_EINVAL, where, "%s must have source and target", where);
-    if (rc == DG_OK && dg_memory_language(*out, code, &why) != DG_OK)
-        rc = dg_error_field(err, DG_EINVAL, field, "%s: %s", field, why.message);
-    return rc;
-}
-
-/* The format matters only for entries that are a text; for an object it is checked all the same. */
-static int read_format(
-    const struct dg_json *o, const char *where, const char **out, struct dg_error *err)
-{
-    char field[60];
-    int rc = dg_json_field_string(o, where, "format", out, err);
-    if (rc != DG_OK || !*out || !strcmp(*out, "tsv") || !strcmp(*out, "csv") ||
-        !strcmp(*out, "tmx"))
-        return rc;
-    snprintf(field, sizeof field, "%s.format", where);
-    return dg_error_field(
-        err, DG_EINVAL, field, "%s is \"%.20s\", expected tsv, csv or tmx", field, *out);
-}
-
-int dg_entries_read_kind(
-    const struct dg_json *o, const char *where, struct dg_entries *e, struct dg_error *err)
-{
-    int rc = read_language(o, where, "source", &e->source, err);
-    if (rc == DG_OK)
-        rc = read_language(o, where, "target", &e->target, err);
-    return rc == DG_OK ? read_format(o, where, &e->format, err) : rc;
 }
 
 int dg_entries_read(const struct dg_entries *e, struct dg_pair_list *out, struct dg_error *err)

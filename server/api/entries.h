@@ -20,10 +20,6 @@ struct dg_entries {
     const char *where;
 };
 
-/* Read the source, target and format of object o, called `where`; borrowed from it. DG_EINVAL with
- * the field. */
-int dg_entries_read_kind(
-    const struct dg_json *o, const char *where, struct dg_entries *e, struct dg_error *err);
 /* Append the entries to out, in these languages; rows of a file in other languages are skipped.
  * Entries to remove have no target. DG_EINVAL, DG_ELIMIT with the field. */
 int dg_entries_read(const struct dg_entries *e, struct dg_pair_list *out, struct dg_error *err);
