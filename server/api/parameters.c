@@ -49,9 +49,11 @@ static int read(const struct dg_http_exchange *x, const struct dg_json_check *ch
     struct dg_json **out, bool *form, struct dg_error *err)
 {
     const struct dg_http_request *q = dg_http_request(x);
-    *form = !is_json(q);
+    const bool json = is_json(q);
+    if (form)
+        *form = !json;
     *out = NULL;
-    if (!*form)
+    if (json)
         return read_json(q, check, out, err);
     *out = dg_json_new_object();
     if (!*out)

@@ -98,9 +98,8 @@ static int find(struct dg_app *app, struct dg_http_exchange *x, struct dg_upload
 {
     char id[DG_UPLOAD_ID];
     struct dg_json *fields = NULL;
-    bool form;
     dg_routes_part(dg_http_request(x)->path, "/v2/document/", id, sizeof id);
-    int rc = dg_parameters_read(x, &fields, &form, err);
+    int rc = dg_parameters_read(x, &fields, NULL, err);
     const char *key = dg_parameter_string(fields, "document_key");
     if (rc == DG_OK)
         rc = dg_uploader_get(app->uploader, id, u, progress, err);

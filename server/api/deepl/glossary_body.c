@@ -221,8 +221,7 @@ int dg_deepl_glossary_query(
 {
     static const char *const keys[] = {"source_lang", "target_lang"};
     char code[DG_MEMORY_LANGUAGE];
-    bool form;
-    int rc = dg_parameters_read(s->x, out, &form, err);
+    int rc = dg_parameters_read(s->x, out, NULL, err);
     for (size_t i = 0; i < 2 && rc == DG_OK; i++) {
         languages[i] = dg_parameter_string(*out, keys[i]);
         if (!languages[i])

@@ -91,8 +91,7 @@ static void answer_list(const struct dg_side *s, struct dg_http_reply *r)
     struct dg_json *root = dg_json_new_object(), *query = NULL;
     struct dg_error err = {0};
     long page[2] = {0, PAGE};
-    bool form;
-    int rc = dg_parameters_read(s->x, &query, &form, &err);
+    int rc = dg_parameters_read(s->x, &query, NULL, &err);
     if (rc == DG_OK)
         rc = read_number(query, "page", 0, DG_MEMORY_COLLECTIONS, &page[0], &err);
     if (rc == DG_OK)

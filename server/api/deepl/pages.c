@@ -50,9 +50,8 @@ static int list_languages(struct dg_app *app, const struct dg_http_exchange *x,
     struct dg_model_languages all;
     struct dg_json *parameters = NULL;
     const char *type = "source";
-    bool form;
     int rc = dg_http_request(x)->body_len > 0 || dg_http_request(x)->query[0] != '\0'
-                 ? dg_parameters_read(x, &parameters, &form, err)
+                 ? dg_parameters_read(x, &parameters, NULL, err)
                  : DG_OK;
     if (rc == DG_OK && dg_parameter(parameters, "type"))
         type = dg_parameter_string(parameters, "type");

@@ -61,9 +61,8 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
 {
     static const struct dg_dialect_request names = {"text", "source_lang", "target_lang"};
     struct dg_body b;
-    bool form;
     dg_body_init(&b, r, limits);
-    int rc = dg_parameters_read_request(r, &form, err);
+    int rc = dg_parameters_read_request(r, NULL, err);
     if (rc == DG_OK)
         rc = read_text(&b, err);
     if (rc == DG_OK)

@@ -126,9 +126,8 @@ static int keep_asked(struct dg_body *b, struct dg_error *err)
 static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
 {
     struct dg_body b;
-    bool form;
     dg_body_init(&b, r, limits);
-    int rc = dg_parameters_read_request(r, &form, err);
+    int rc = dg_parameters_read_request(r, NULL, err);
     if (rc == DG_OK && dg_json_typeof(dg_json_get(r->body, "text")) == DG_JSON_ARRAY)
         rc = dg_error_field(err, DG_EINVAL, "text", "text must be a string, not an array");
     if (rc == DG_OK)

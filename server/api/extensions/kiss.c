@@ -53,9 +53,9 @@ static int read_body(struct dg_body *b, bool *many, struct dg_error *err)
 static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
 {
     struct dg_body b;
-    bool form, many = false;
+    bool many = false;
     dg_body_init(&b, r, limits);
-    int rc = dg_parameters_read_request(r, &form, err);
+    int rc = dg_parameters_read_request(r, NULL, err);
     if (rc == DG_OK)
         rc = read_body(&b, &many, err);
     return rc == DG_OK ? dg_mixed_make(r, reply_take, &b, many ? MANY : 0, err) : rc;
