@@ -3,6 +3,7 @@
 #include "server/access/gate.h"
 #include "server/request/feeder.h"
 #include "server/request/request.h"
+#include "server/uploads/check.h"
 #include "text/utf8.h"
 
 #include <stdio.h>
@@ -91,21 +92,23 @@ static int make_request(struct dg_upload_run *run, struct dg_app *app, struct dg
     return rc;
 }
 
-int dg_upload_run_start(struct dg_app *app, const struct dg_upload_run_options *o,
-    struct dg_buffer *file, struct dg_upload_run **out, struct dg_error *err)
+int dg_upload_run_start(struct dg_app *app, const struct dg_upload *upload, struct dg_buffer *file,
+    void (*over)(void *arg), void *arg, struct dg_upload_run **out, struct dg_error *err)
 {
+    /* An accepted document is translated, even if --max-batch-characters has been lowered since. */
+    const struct dg_extract_limits limits = dg_upload_limits(DG_UPLOAD_MOST_BYTES);
     struct dg_upload_run *run = calloc(1, sizeof *run);
     if (!run) {
         dg_buffer_deinit(file);
         return dg_error_set(err, DG_ENOMEM, "no memory for a document");
     }
-    run->upload = *o->upload;
+    run->upload = *upload;
     run->file = *file;
-    run->over = o->over;
-    run->arg = o->arg;
+    run->over = over;
+    run->arg = arg;
     dg_buffer_init(file);
-    int rc = dg_extract_open(o->upload->name, run->file.data ? run->file.data : "", run->file.len,
-        run->upload.target, o->limits, &run->extract, err);
+    int rc = dg_extract_open(upload->name, run->file.data ? run->file.data : "", run->file.len,
+        run->upload.target, &limits, &run->extract, err);
     if (rc == DG_OK) {
         run->n = dg_extract_count(run->extract);
         rc = make_request(run, app, err);

@@ -3,25 +3,16 @@
 #ifndef DG_SERVER_UPLOADS_RUN_H
 #define DG_SERVER_UPLOADS_RUN_H
 
-#include "documents/extract.h"
 #include "server/app.h"
 #include "store/uploads.h"
 
 struct dg_upload_run;
 
-struct dg_upload_run_options {
-    /* the document, copied, and the limits of its file */
-    const struct dg_upload *upload;
-    const struct dg_extract_limits *limits;
-    /* called once with arg, by another thread, when no thread works on the document any more */
-    void (*over)(void *arg);
-    void *arg;
-};
-
-/* Start to translate file, which is taken in every case. DG_EAGAIN: try again later; other errors
- * as dg_extract_open. */
-int dg_upload_run_start(struct dg_app *app, const struct dg_upload_run_options *o,
-    struct dg_buffer *file, struct dg_upload_run **out, struct dg_error *err);
+/* Start to translate a document, which is copied, with its file, which is taken in every case.
+ * Another thread calls over(arg) once, when no thread works on the document any more. DG_EAGAIN:
+ * try again later; other errors as dg_extract_open. */
+int dg_upload_run_start(struct dg_app *app, const struct dg_upload *upload, struct dg_buffer *file,
+    void (*over)(void *arg), void *arg, struct dg_upload_run **out, struct dg_error *err);
 /* The share that is done, 0 to 1. Any thread. */
 double dg_upload_run_share(const struct dg_upload_run *run);
 /* Cancel the run: it is over soon, as when the server stops. Any thread, until it is closed. */

@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "server/uploads/check.h"
 
 #include <stdio.h>
 
@@ -188,13 +187,9 @@ static bool begin_run(struct dg_uploader *u)
         dg_buffer_deinit(&file);
         return false;
     }
-    /* An accepted document is translated, even if --max-batch-characters has been lowered since. */
-    const struct dg_extract_limits limits = dg_upload_limits(DG_UPLOAD_MOST_BYTES);
-    const struct dg_upload_run_options start = {
-        .upload = &next, .limits = &limits, .over = texts_over, .arg = u};
     /* Without the lock: texts_over may be called before this returns; only this work reads
      * u->over. */
-    rc = dg_upload_run_start(u->options.app, &start, &file, &run, &err);
+    rc = dg_upload_run_start(u->options.app, &next, &file, texts_over, u, &run, &err);
     if (rc != DG_OK) {
         settle(u, next.id, &file, &err);
         dg_buffer_deinit(&file);
