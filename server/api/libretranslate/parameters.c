@@ -1,8 +1,5 @@
 #include "server/api/libretranslate/parameters.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 int dg_lt_read(struct dg_request *r, bool *form, struct dg_error *err)
 {
     static const char *const strings[] = {"s", "source", "target", "format", "api_key", NULL};
@@ -31,24 +28,4 @@ int dg_lt_check_size(size_t size, size_t limit, struct dg_error *err)
                ? DG_OK
                : dg_error_field(err, DG_EINVAL, "q",
                      "Invalid request: request (%zu) exceeds text limit (%zu)", size, limit);
-}
-
-int dg_lt_alternatives(const struct dg_json *o, int64_t *out, struct dg_error *err)
-{
-    const struct dg_json *v = dg_parameter(o, "alternatives");
-    *out = 0;
-    if (!v)
-        return DG_OK;
-    const char *text = dg_json_string(v, NULL);
-    char *end = NULL;
-    errno = 0;
-    *out = text ? strtoll(text, &end, 10) : dg_json_int(v);
-    const bool number =
-        text ? !errno && end != text && *end == '\0' : dg_json_typeof(v) == DG_JSON_INT;
-    if (!number)
-        return dg_error_field(err, DG_EINVAL, "alternatives",
-            "Invalid request: alternatives parameter is not a number");
-    if (*out < 0)
-        *out = 0;
-    return DG_OK;
 }

@@ -12,7 +12,5 @@ int dg_lt_read(struct dg_request *r, bool *form, struct dg_error *err);
 int dg_lt_string(const struct dg_json *o, const char *key, const char **out, struct dg_error *err);
 /* Check a number of characters or texts against the limit. DG_EINVAL. */
 int dg_lt_check_size(size_t size, size_t limit, struct dg_error *err);
-/* The whole number in `alternatives`, 0 when absent or below it. DG_EINVAL. */
-int dg_lt_alternatives(const struct dg_json *o, int64_t *out, struct dg_error *err);
 
 #endif

@@ -7,7 +7,9 @@
 #include "server/api/mixed.h"
 #include "text/utf8.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Bits of dg_mixed.flags: q was an array; alternatives are asked for. */
@@ -84,18 +86,25 @@ static int read_format(const struct dg_json *o, enum dg_format *out, struct dg_e
     return dg_error_field(err, DG_EINVAL, "format", "%.40s format is not supported", format);
 }
 
-/* Reads alternatives: how many besides the best translation. */
+/* Reads alternatives: how many besides the best translation; none if it is absent or below 0. */
 static int read_alternatives(struct dg_body *b, struct dg_error *err)
 {
-    int64_t n = 0;
-    const struct dg_limits *limits = b->limits;
-    int rc = dg_lt_alternatives(b->request->body, &n, err);
-    if (rc == DG_OK && n >= (int64_t)limits->beam)
-        return dg_error_field(err, DG_EINVAL, "alternatives",
-            "Invalid request: alternatives parameter must be <= %" PRIu32, limits->beam - 1);
+    static const char key[] = "alternatives";
+    const struct dg_json *v = dg_parameter(b->request->body, key);
+    const char *text = dg_json_string(v, NULL);
+    const uint32_t beam = b->limits->beam;
+    char *end = NULL;
+    errno = 0;
+    const int64_t n = text ? strtoll(text, &end, 10) : dg_json_int(v);
+    if (text ? errno || end == text || *end : v && dg_json_typeof(v) != DG_JSON_INT)
+        return dg_error_field(
+            err, DG_EINVAL, key, "Invalid request: alternatives parameter is not a number");
+    if (n >= (int64_t)beam)
+        return dg_error_field(err, DG_EINVAL, key,
+            "Invalid request: alternatives parameter must be <= %" PRIu32, beam - 1);
     b->options.search.n_best = n > 0 ? (uint32_t)n + 1 : 0;
     b->options.wide = true;
-    return rc;
+    return DG_OK;
 }
 
 /* The translations other than the best. */
