@@ -38,7 +38,7 @@ static int read_text(struct dg_body *b, struct dg_error *err)
     size_t n = 0;
     const bool text = dg_json_string(v, &n) != NULL;
     if (dg_json_typeof(v) == DG_JSON_NULL || (text && n == 0))
-        return dg_error_field(err, DG_EINVAL, "text", "%s", dg_deeplx_no_text);
+        return dg_error_field(err, DG_ENOTFOUND, "text", "No text to translate");
     return text ? DG_OK
                 : dg_error_field(err, DG_EINVAL, "text", "text must be a string, not %s",
                       dg_json_type_name(dg_json_typeof(v)));

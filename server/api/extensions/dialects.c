@@ -24,12 +24,9 @@ static void deeplx_error(struct dg_http_reply *r, int status, const char *messag
     dg_reply_refusal_take(r, status, root);
 }
 
-const char dg_deeplx_no_text[] = "No text to translate";
-
-/* DeepLX answers a request without text with 404. */
 void dg_deeplx_fail(struct dg_http_reply *r, const struct dg_error *err)
 {
-    const bool empty = strcmp(err->message, dg_deeplx_no_text) == 0;
+    const bool empty = err->code == DG_ENOTFOUND && strcmp(err->field, "text") == 0;
     deeplx_error(r, empty ? 404 : dg_reply_status(err), err->message);
 }
 

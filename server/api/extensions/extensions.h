@@ -15,10 +15,8 @@ extern const struct dg_endpoint dg_kiss_translate;
 extern const struct dg_endpoint dg_hcfy_translate;
 extern const struct dg_endpoint dg_deeplx_translate;
 
-/* Fill r with an error. */
+/* Fill r with an error; DeepLX answers 404 if there is no text (DG_ENOTFOUND, field text). */
 void dg_extension_fail(struct dg_http_reply *r, const struct dg_error *err);
 void dg_deeplx_fail(struct dg_http_reply *r, const struct dg_error *err);
-/* DeepLX's message for a request without text. */
-extern const char dg_deeplx_no_text[];
 
 #endif
