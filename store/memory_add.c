@@ -173,6 +173,29 @@ static int make_way(struct adder *a, const struct dg_memory_change *c, struct dg
     return rc;
 }
 
+/* DG_ELIMIT if the collection has too many pairs, or pairs of languages. */
+static int check_counts(const struct adder *a, struct dg_error *err)
+{
+    static const char *const what[] = {"coalesce(sum(pairs), 0)", "count(*)"};
+    const int64_t most = a->kind == DG_MEMORY_GLOSSARY ? DG_MEMORY_TERMS : DG_MEMORY_SEGMENTS;
+    int64_t n[2] = {0, 0};
+    char sql[120];
+    int rc = DG_OK;
+    for (size_t i = 0; i < 2 && rc == DG_OK; i++) {
+        snprintf(sql, sizeof sql, "SELECT %s FROM dictionaries WHERE collection = %" PRId64,
+            what[i], a->number);
+        rc = dg_db_number(&a->m->db, sql, &n[i], err);
+    }
+    if (rc == DG_OK && n[0] > most)
+        rc = dg_error_field(err, DG_ELIMIT, "entries",
+            "there would be %" PRId64 " entries, the limit is %" PRId64, n[0], most);
+    if (rc == DG_OK && n[1] > DG_MEMORY_DICTIONARIES)
+        rc = dg_error_field(err, DG_ELIMIT, "entries",
+            "there would be %" PRId64 " pairs of languages, the limit is %d", n[1],
+            DG_MEMORY_DICTIONARIES);
+    return rc;
+}
+
 /* DG_ELIMIT if the memories of the collection's owner have too many pairs of languages. The
  * server's own have no limit. */
 static int check_languages(struct dg_memory *m, int64_t number, struct dg_error *err)
@@ -204,33 +227,12 @@ int dg_memory_put(struct dg_memory *m, int64_t number, enum dg_memory_kind kind,
         rc = add_rows(&a, change->n, err);
     free(a.rows);
     dg_arena_deinit(&a.arena);
-    if (rc == DG_OK && (change->n > 0 || change->how == DG_MEMORY_REPLACE_ALL))
+    const bool changed = change->n > 0 || change->how == DG_MEMORY_REPLACE_ALL;
+    if (rc == DG_OK && changed)
         rc = dg_memory_count(m, number, err);
+    if (rc == DG_OK && changed)
+        rc = check_counts(&a, err);
     return rc == DG_OK ? check_languages(m, number, err) : rc;
-}
-
-static int check_counts(struct dg_memory *m, int64_t number, struct dg_error *err)
-{
-    char sql[200];
-    int64_t pairs = 0, languages = 0, kind = 0;
-    static const char *const what[] = {"kind FROM collections WHERE number",
-        "coalesce(sum(pairs), 0) FROM dictionaries WHERE collection",
-        "count(*) FROM dictionaries WHERE collection"};
-    int64_t *const out[] = {&kind, &pairs, &languages};
-    int rc = DG_OK;
-    for (size_t i = 0; i < 3 && rc == DG_OK; i++) {
-        snprintf(sql, sizeof sql, "SELECT %s = %" PRId64, what[i], number);
-        rc = dg_db_number(&m->db, sql, out[i], err);
-    }
-    const int64_t most = kind == DG_MEMORY_GLOSSARY ? DG_MEMORY_TERMS : DG_MEMORY_SEGMENTS;
-    if (rc == DG_OK && pairs > most)
-        rc = dg_error_field(err, DG_ELIMIT, "entries",
-            "there would be %" PRId64 " entries, the limit is %" PRId64, pairs, most);
-    if (rc == DG_OK && languages > DG_MEMORY_DICTIONARIES)
-        rc = dg_error_field(err, DG_ELIMIT, "entries",
-            "there would be %" PRId64 " pairs of languages, the limit is %d", languages,
-            DG_MEMORY_DICTIONARIES);
-    return rc;
 }
 
 int dg_memory_count(struct dg_memory *m, int64_t number, struct dg_error *err)
@@ -241,6 +243,5 @@ int dg_memory_count(struct dg_memory *m, int64_t number, struct dg_error *err)
         "INSERT INTO dictionaries SELECT collection, source_lang, target_lang, count(*) FROM pairs"
         " WHERE collection = %" PRId64 " GROUP BY source_lang, target_lang",
         number, number);
-    int rc = dg_db_run(&m->db, sql, err);
-    return rc == DG_OK ? check_counts(m, number, err) : rc;
+    return dg_db_run(&m->db, sql, err);
 }

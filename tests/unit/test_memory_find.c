@@ -162,12 +162,38 @@ static void languages_are_limited(void **state)
     dg_memory_close(m);
 }
 
+/* A memory of more pairs of languages than are allowed, such as one of an older file, can be made
+ * smaller. */
+static void languages_over_the_limit_can_be_removed(void **state)
+{
+    (void)state;
+    struct dg_memory *m = NULL;
+    const struct dg_memory_info wanted = {.kind = DG_MEMORY_SENTENCES, .name = "a"};
+    const struct dg_memory_pair pair = {"en", "de", "Hello.", "Hallo.", 6, 6};
+    struct dg_memory_info made;
+    struct dg_error err = {0};
+    assert_int_equal(dg_memory_open(path, true, &m, NULL), DG_OK);
+    assert_int_equal(dg_memory_make(m, &wanted, &pair, 1, &made, NULL), DG_OK);
+    assert_int_equal(
+        dg_db_run(&m->db,
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70)"
+            " INSERT INTO pairs SELECT 'en', 'de-x' || i, 'Hello.', 1, 'Hallo.' FROM n",
+            NULL),
+        DG_OK);
+    assert_int_equal(dg_memory_remove_languages(m, made.id, "en", "de", &err), DG_OK);
+    const struct dg_memory_change change = {.pairs = &pair, .n = 1};
+    assert_int_equal(dg_memory_alter(m, &made, &change, &made, &err), DG_ELIMIT);
+    dg_memory_close(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(languages, make_path, remove_path),
         cmocka_unit_test_setup_teardown(many_memories, make_path, remove_path),
         cmocka_unit_test_setup_teardown(languages_of_others, make_path, remove_path),
-        cmocka_unit_test_setup_teardown(languages_are_limited, make_path, remove_path)};
+        cmocka_unit_test_setup_teardown(languages_are_limited, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(
+            languages_over_the_limit_can_be_removed, make_path, remove_path)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
