@@ -28,7 +28,7 @@ int dg_auth_open(const char *path, struct dg_auth **out, struct dg_error *err)
     if (rc == DG_OK)
         rc = dg_auth_read_keys(a, err);
     if (rc == DG_OK)
-        rc = dg_auth_write_usage(a, err); /* no usage yet: tests writing, reads today's counters */
+        rc = dg_auth_read_usage(a, err);
     if (rc == DG_OK) {
         int number = pthread_create(&a->thread, NULL, dg_auth_keep, a);
         a->thread_runs = number == 0;

@@ -62,6 +62,8 @@ struct dg_auth_used *dg_auth_find_day(struct dg_auth_key *k, int64_t day);
 /* Update memory from the file, or the file from memory. For the thread, and during open and
  * close. */
 int dg_auth_read_keys(struct dg_auth *a, struct dg_error *err);
+/* Today's characters, which other servers may count, too. */
+int dg_auth_read_usage(struct dg_auth *a, struct dg_error *err);
 int dg_auth_write_usage(struct dg_auth *a, struct dg_error *err);
 /* The thread that does both at intervals; arg is the dg_auth. */
 void *dg_auth_keep(void *arg);

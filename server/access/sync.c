@@ -145,8 +145,7 @@ int dg_auth_read_keys(struct dg_auth *a, struct dg_error *err)
     return rc;
 }
 
-/* Reads today's characters from the file, where other servers may count, too. */
-static int read_usage(struct dg_auth *a, struct dg_error *err)
+int dg_auth_read_usage(struct dg_auth *a, struct dg_error *err)
 {
     struct dg_key_usage *list = NULL;
     size_t n = 0;
@@ -219,8 +218,6 @@ int dg_auth_write_usage(struct dg_auth *a, struct dg_error *err)
     if (rc != DG_OK)
         put_back(a, list, n);
     free(list);
-    if (rc == DG_OK)
-        rc = read_usage(a, err);
     return rc;
 }
 
@@ -274,6 +271,8 @@ void *dg_auth_keep(void *arg)
         const bool writes = rc == DG_OK && turn % (WRITE_S / LOOK_S) == 0;
         if (writes)
             rc = dg_auth_write_usage(a, &err);
+        if (writes && rc == DG_OK)
+            rc = dg_auth_read_usage(a, &err);
         note(a, writes, rc, &err);
     }
     return NULL;

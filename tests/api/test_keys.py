@@ -301,6 +301,16 @@ def test_a_file_put_in_anothers_place_is_read(models, path, tmp_path):
         assert ask(server, newest).status_code == 200
 
 
+def test_a_wrong_file_at_the_end_loses_nothing(models, path, tmp_path):
+    """Only usage that is not written is said to be lost."""
+    add(path)
+    with serve(models, path) as server:
+        (tmp_path / "text").write_text("hello " * 1000)
+        os.rename(tmp_path / "text", path)
+        server.until(lambda: server.logged('event="keys" store=failed'))
+    assert not server.logged("lost=usage"), server.log
+
+
 def make_first_version(path, mode):
     """Makes an empty file as the first version did: without expires_s."""
     file = sqlite3.connect(path, isolation_level=None)
