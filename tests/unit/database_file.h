@@ -1,30 +1,28 @@
-/* A database file of this process, removed before and after each test. */
+/* A database file in a folder of its own, for the set-up and tear-down of one test. */
 #ifndef DG_TESTS_UNIT_DATABASE_FILE_H
 #define DG_TESTS_UNIT_DATABASE_FILE_H
 
 #include <stdio.h>
-#include <unistd.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 
-static char path[64];
+static char folder[] = "/tmp/dragoman-XXXXXX", path[64];
 
+/* Other users may look into the folder, as into /tmp. */
 static int make_path(void **state)
 {
     (void)state;
-    snprintf(path, sizeof path, "/tmp/dragoman-database-%d.db", (int)getpid());
-    unlink(path);
-    return 0;
+    snprintf(folder, sizeof folder, "/tmp/dragoman-XXXXXX");
+    snprintf(path, sizeof path, "%s/a.db", mkdtemp(folder));
+    return chmod(folder, 0755);
 }
 
 static int remove_path(void **state)
 {
-    char more[80];
+    char command[64];
     (void)state;
-    unlink(path);
-    snprintf(more, sizeof more, "%s-wal", path);
-    unlink(more);
-    snprintf(more, sizeof more, "%s-shm", path);
-    unlink(more);
-    return 0;
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
 }
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "store/db.h"
-#include "tests/unit/keys_file.h"
+#include "tests/unit/database_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -229,13 +229,13 @@ static void many_keys_are_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(given_back_on_the_same_day, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(given_back_after_midnight, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(given_back_two_days_later, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_clock_is_set, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(before_1970, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(keys_are_found_by_id, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(many_keys_are_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(given_back_on_the_same_day, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(given_back_after_midnight, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(given_back_two_days_later, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(the_clock_is_set, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(before_1970, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(keys_are_found_by_id, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(many_keys_are_read, make_path, remove_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* The file of API keys: created, shared by two openers, refused if it is something else. */
 #include "store/keys.h"
-#include "tests/unit/keys_file.h"
+#include "tests/unit/database_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -221,7 +221,7 @@ static void no_file_is_made_where_a_link_leads(void **state)
     assert_int_not_equal(access(target, F_OK), 0);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, make_path, remove_path)
 
 int main(void)
 {

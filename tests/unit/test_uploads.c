@@ -14,25 +14,7 @@
 
 #include "store/db.h"
 #include "store/uploads.h"
-
-static char dir[64], path[128];
-
-static int set_up(void **state)
-{
-    (void)state;
-    strcpy(dir, "/tmp/dragoman-test-XXXXXX");
-    assert_non_null(mkdtemp(dir));
-    snprintf(path, sizeof path, "%s/d.db", dir);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    char command[160];
-    snprintf(command, sizeof command, "rm -r %s", dir);
-    return system(command);
-}
+#include "tests/unit/database_file.h"
 
 static struct dg_uploads *open_file(void)
 {
@@ -280,14 +262,14 @@ static void another_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_document_and_a_restart, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(room, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(one_translates, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(open_twice_and_elsewhere, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(another_clock, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_clock_that_was_wrong_at_first, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(dates_are_found, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(another_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_document_and_a_restart, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(room, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(one_translates, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(open_twice_and_elsewhere, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(another_clock, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(a_clock_that_was_wrong_at_first, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(dates_are_found, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(another_file, make_path, remove_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
