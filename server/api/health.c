@@ -55,23 +55,17 @@ static void reply_status(struct dg_http_exchange *x, int status, const char *wor
 
 void dg_health_live(struct dg_app *app, struct dg_http_exchange *x)
 {
-    if (atomic_load(&app->stuck))
-        reply_status(x, 503, "stuck");
-    else
-        reply_status(x, 200, "ok");
+    const bool stuck = atomic_load(&app->stuck);
+    reply_status(x, stuck ? 503 : 200, stuck ? "stuck" : "ok");
 }
 
 void dg_health_ready(struct dg_app *app, struct dg_http_exchange *x)
 {
-    if (atomic_load(&app->stuck)) {
-        reply_status(x, 503, "stuck");
-        return;
-    }
-    switch (atomic_load(&app->state)) {
-    case DG_APP_READY: reply_status(x, 200, "ready"); break;
-    case DG_APP_STARTING: reply_status(x, 503, "starting"); break;
-    case DG_APP_DRAINING: reply_status(x, 503, "draining"); break;
-    }
+    static const char *const words[] = {
+        [DG_APP_STARTING] = "starting", [DG_APP_READY] = "ready", [DG_APP_DRAINING] = "draining"};
+    const enum dg_app_state state = atomic_load(&app->state);
+    const bool stuck = atomic_load(&app->stuck);
+    reply_status(x, state == DG_APP_READY && !stuck ? 200 : 503, stuck ? "stuck" : words[state]);
 }
 
 void dg_health_openapi(struct dg_app *app, struct dg_http_exchange *x)

@@ -155,7 +155,6 @@ void dg_status_figures(struct dg_app *app, struct dg_http_exchange *x)
     } else {
         dg_reply_error(&r, 503, "overloaded", NULL, "no memory for the answer");
     }
-    dg_error_clear(&err);
     dg_http_reply_header(&r, "Cache-Control", "no-store");
     dg_buffer_deinit(&b);
     dg_http_reply_take(x, &r);
