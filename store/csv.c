@@ -53,7 +53,7 @@ static int read_field(
         at++;
         /* a row ends with CRLF as well as with LF */
         const size_t end = at + (at + 1 < n && s[at] == '\r');
-        if (at < n && s[end] != row->separator && s[end] != '\n' && (s[end] != '\r' || end + 1 < n))
+        if (at < n && s[at] != row->separator && s[end] != '\n' && (s[end] != '\r' || end + 1 < n))
             return dg_error_set(err, DG_EFORMAT,
                 "line %zu: a quoted field continues after its closing quote", row->line);
     } else {

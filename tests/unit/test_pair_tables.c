@@ -70,7 +70,8 @@ static void test_csv(void **state)
         {"x,y,fr,it|\n", NULL}, {"x,y,en-a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q,it\n", NULL},
         {"\"\t\r\n\",b\n", NULL}, {"\"\r\na\t\",b\n", "en>de|a|b\n"},
         /* an old line end, which used to swallow the next row's first letter */
-        {"\"a\",\"b\"\rcat,d\n", NULL}, {"\"a\"b,c\n", NULL}, {"\"a\",\"b\n", NULL},
+        {"\"a\",\"b\"\rcat,d\n", NULL}, {"a,\"b\"\r,fr,it\n", NULL}, {"\"a\"b,c\n", NULL},
+        {"\"a\",\"b\n", NULL},
         /* the byte order mark of "CSV UTF-8" */
         {"\xEF\xBB\xBF\"a, b\",\"c\"\r\nd,e\r\n", "en>de|a, b|c\nen>de|d|e\n"},
         {"\xEF\xBB\xBFx,y\n", "en>de|x|y\n"},
