@@ -176,16 +176,6 @@ static int open_planner(struct dg_service *s, struct dg_error *err)
     return dg_planner_open(&o, &s->app.planner, err);
 }
 
-static int open_uploader(struct dg_service *s, struct dg_error *err)
-{
-    const struct dg_server_config *c = &s->app.config;
-    const struct dg_uploader_options o = {.app = &s->app,
-        .path = c->documents,
-        .keep_s = c->documents_keep_ms / 1000,
-        .most_bytes = c->documents_bytes};
-    return dg_uploader_open(&o, &s->app.uploader, err);
-}
-
 /* Opens what all parts need: case and normal forms (ICU), devices, descriptors, the origins from
  * which browsers may send requests. */
 static int open_process(
@@ -272,7 +262,7 @@ static int open_stores(struct dg_service *s, struct dg_error *err)
     if (rc == DG_OK && c->suggestions[0] != '\0')
         rc = dg_suggestions_open(c->suggestions, &s->app.suggestions, err);
     if (rc == DG_OK && c->documents[0] != '\0')
-        rc = open_uploader(s, err);
+        rc = dg_uploader_open(&s->app, &s->app.uploader, err);
     return rc;
 }
 

@@ -43,15 +43,14 @@ int dg_uploader_follow_clock(struct dg_uploader *u, struct dg_error *err)
 
 /* ---- open, close ---- */
 
-int dg_uploader_open(
-    const struct dg_uploader_options *options, struct dg_uploader **out, struct dg_error *err)
+int dg_uploader_open(struct dg_app *app, struct dg_uploader **out, struct dg_error *err)
 {
     const struct dg_executor_options door = {
         .name = "documents", .threads = 1, .max_ready = MAX_ARRIVED};
     struct dg_uploader *u = calloc(1, sizeof *u);
     if (!u)
         return dg_error_set(err, DG_ENOMEM, "no memory for documents");
-    u->options = *options;
+    u->app = app;
     dg_buffer_init(&u->kept);
     u->work = (struct dg_work){.run = dg_uploader_work, .arg = u};
     dg_watches_init(&u->watches);
@@ -61,9 +60,9 @@ int dg_uploader_open(
     dg_clock_step(&u->clock);
     u->began_s = (int64_t)dg_clock_wall_s();
     u->expire_at_ns = dg_clock_ns() + FIRST_NS;
-    int rc = dg_uploads_open(options->path, &u->store, err);
+    int rc = dg_uploads_open(app->config.documents, &u->store, err);
     if (rc == DG_OK)
-        rc = dg_uploads_open(options->path, &u->read, err);
+        rc = dg_uploads_open(app->config.documents, &u->read, err);
     if (rc == DG_OK)
         rc = dg_executor_open(&door, &u->door, err);
     if (rc != DG_OK) {
@@ -76,7 +75,7 @@ int dg_uploader_open(
 
 void dg_uploader_start(struct dg_uploader *u)
 {
-    dg_executor_post(u->options.app->executor, &u->work);
+    dg_executor_post(u->app->executor, &u->work);
 }
 
 void dg_uploader_stop(struct dg_uploader *u)
@@ -126,7 +125,7 @@ bool dg_uploader_post(struct dg_uploader *u, struct dg_work *work)
 
 int dg_uploader_fits(const struct dg_uploader *u, const char *name, size_t n, struct dg_error *err)
 {
-    const struct dg_server_config *c = &u->options.app->config;
+    const struct dg_server_config *c = &u->app->config;
     const size_t most = (size_t)c->max_body_bytes;
     if (n <= most || dg_extract_packed(name) || !dg_extract_suffix(name))
         return DG_OK;
@@ -150,19 +149,19 @@ int dg_uploader_add(struct dg_uploader *u, const struct dg_upload_order *o, stru
     /* Whoever stops the server waits for the documents in line. */
     if (atomic_load(&u->stopped))
         return dg_error_set(err, DG_ECANCELED, "the server is stopping");
-    int rc = dg_upload_check(u->options.app, o, made, err);
+    int rc = dg_upload_check(u->app, o, made, err);
     if (rc == DG_OK)
-        rc = dg_gate_use(u->options.app->auth, o->visit, made->characters, err);
+        rc = dg_gate_use(u->app->auth, o->visit, made->characters, err);
     if (rc != DG_OK)
         return rc;
     pthread_mutex_lock(&u->file_lock);
     rc = dg_uploader_follow_clock(u, err);
     made->created_s = (int64_t)dg_clock_wall_s();
     if (rc == DG_OK)
-        rc = dg_uploads_add(u->store, o->bytes, o->n, u->options.most_bytes, made, err);
+        rc = dg_uploads_add(u->store, o->bytes, o->n, u->app->config.documents_bytes, made, err);
     pthread_mutex_unlock(&u->file_lock);
     if (rc == DG_OK)
-        dg_executor_post(u->options.app->executor, &u->work);
+        dg_executor_post(u->app->executor, &u->work);
     return rc;
 }
 

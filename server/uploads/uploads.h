@@ -14,18 +14,8 @@
 struct dg_uploader;
 struct dg_visit;
 
-struct dg_uploader_options {
-    struct dg_app *app;
-    const char *path;
-    /* seconds after a document was sent; steps of the wall clock do not count */
-    int64_t keep_s;
-    /* limit of all stored files together */
-    int64_t most_bytes;
-};
-
-/* DG_EFORMAT, DG_EUNSUP, DG_EIO: as dg_uploads_open. */
-int dg_uploader_open(
-    const struct dg_uploader_options *options, struct dg_uploader **out, struct dg_error *err);
+/* Open the file of --documents. DG_EFORMAT, DG_EUNSUP, DG_EIO: as dg_uploads_open. */
+int dg_uploader_open(struct dg_app *app, struct dg_uploader **out, struct dg_error *err);
 /* Start translating the stored documents, or wait until another server with the same file stops;
  * the models must be loaded. */
 void dg_uploader_start(struct dg_uploader *u);

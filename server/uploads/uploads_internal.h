@@ -11,7 +11,7 @@
 #include <pthread.h>
 
 struct dg_uploader {
-    struct dg_uploader_options options;
+    struct dg_app *app;
     struct dg_work work;
     struct dg_executor *door;
     struct dg_watches watches;

@@ -27,12 +27,12 @@ static void texts_over(void *arg)
 {
     struct dg_uploader *u = arg;
     atomic_store(&u->over, true);
-    dg_executor_post(u->options.app->executor, &u->work);
+    dg_executor_post(u->app->executor, &u->work);
 }
 
 static void retry(struct dg_uploader *u)
 {
-    dg_executor_post_at(u->options.app->executor, &u->work, dg_clock_ns() + RETRY_NS);
+    dg_executor_post_at(u->app->executor, &u->work, dg_clock_ns() + RETRY_NS);
 }
 
 /* Notes the document that is being translated; run NULL: that is to be settled. */
@@ -189,7 +189,7 @@ static bool begin_run(struct dg_uploader *u)
     }
     /* Without the lock: texts_over may be called before this returns; only this work reads
      * u->over. */
-    rc = dg_upload_run_start(u->options.app, &next, &file, texts_over, u, &run, &err);
+    rc = dg_upload_run_start(u->app, &next, &file, texts_over, u, &run, &err);
     if (rc != DG_OK) {
         settle(u, next.id, &file, &err);
         dg_buffer_deinit(&file);
@@ -212,7 +212,8 @@ static void expire(struct dg_uploader *u)
     pthread_mutex_lock(&u->file_lock);
     int rc = dg_uploader_follow_clock(u, &err);
     if (rc == DG_OK)
-        rc = dg_uploads_expire(u->store, (int64_t)dg_clock_wall_s() - u->options.keep_s, &err);
+        rc = dg_uploads_expire(
+            u->store, (int64_t)dg_clock_wall_s() - u->app->config.documents_keep_ms / 1000, &err);
     if (rc == DG_OK)
         dg_watches_wake_over(&u->watches, u->store);
     pthread_mutex_unlock(&u->file_lock);
@@ -234,7 +235,7 @@ void dg_uploader_work(void *arg)
         return;
     dg_uploader_end_removed(u); /* perhaps by another server, or before the run was known */
     if (u->run)
-        dg_executor_post_at(u->options.app->executor, &u->work, u->expire_at_ns);
+        dg_executor_post_at(u->app->executor, &u->work, u->expire_at_ns);
     else
         retry(u);
 }
