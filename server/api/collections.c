@@ -287,24 +287,17 @@ static void answer_entries(const struct dg_side *s, struct dg_http_reply *r)
     dg_buffer_deinit(&out);
 }
 
-static void refuse(struct dg_http_reply *r, int status, const char *message)
-{
-    dg_reply_error(r, status, status == 403 ? "forbidden" : "overloaded", NULL, message);
-}
-
 /* A memory's answers replace the model's, and without keys they do so for everybody: only the
  * server's owner may change one then. */
 static bool may_change(struct dg_app *app, struct dg_http_exchange *x)
 {
-    struct dg_http_reply r = {0};
     const struct dg_http_request *q = dg_http_request(x);
     if (app->auth || !app->collections || q->method[0] == 'G' || q->method[0] == 'H' ||
         !begins(q->path, MEMORIES) || dg_gate_is_owner(x))
         return true;
-    refuse(&r, 403,
+    dg_reply_with_error(x, 403, "forbidden",
         "without API keys (--keys), memories can be changed only through the server's "
         "Unix socket (--unix-socket)");
-    dg_http_reply_take(x, &r);
     return false;
 }
 
@@ -315,7 +308,7 @@ void dg_api_collections(struct dg_app *app, struct dg_http_exchange *x)
         dg_server_glossaries_reply(app, x))
         return;
     if (may_change(app, x))
-        dg_side_run(app, x, q->method[0] == 'P' ? answer_body : answer_list, refuse);
+        dg_side_run(app, x, q->method[0] == 'P' ? answer_body : answer_list);
 }
 
 void dg_api_collection(struct dg_app *app, struct dg_http_exchange *x)
@@ -325,11 +318,10 @@ void dg_api_collection(struct dg_app *app, struct dg_http_exchange *x)
         dg_side_run(app, x,
             method == 'P'   ? answer_body
             : method == 'D' ? answer_removal
-                            : answer_get,
-            refuse);
+                            : answer_get);
 }
 
 void dg_api_collection_entries(struct dg_app *app, struct dg_http_exchange *x)
 {
-    dg_side_run(app, x, answer_entries, refuse);
+    dg_side_run(app, x, answer_entries);
 }

@@ -4,6 +4,7 @@
 #include "server/api/extensions/extensions.h"
 #include "server/api/google/google.h"
 #include "server/api/libretranslate/libretranslate.h"
+#include "server/http/reply.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,23 @@ static const struct dg_dialect *const all[] = {
     &dg_libretranslate, &dg_deepl, &dg_google, &dg_imme, &dg_kiss, &dg_hcfy, &dg_deeplx};
 
 enum { N_DIALECTS = sizeof all / sizeof *all };
+
+void dg_dialect_error(const struct dg_dialect *dialect, struct dg_http_reply *r, int status,
+    const char *code, const char *field, const char *message)
+{
+    if (dialect)
+        dialect->refuse(r, status, message);
+    else
+        dg_reply_error(r, status, code, field, message);
+}
+
+void dg_dialect_reply_error(struct dg_http_exchange *x, const struct dg_dialect *dialect,
+    int status, const char *code, const char *message)
+{
+    struct dg_http_reply r = {0};
+    dg_dialect_error(dialect, &r, status, code, NULL, message);
+    dg_http_reply_take(x, &r);
+}
 
 static bool is_name(const struct dg_dialect *d, const char *word, size_t n)
 {

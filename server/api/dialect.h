@@ -23,6 +23,14 @@ struct dg_dialect {
     void (*refuse)(struct dg_http_reply *r, int status, const char *message);
 };
 
+/* Fill r with such an error, or with our own API's (dialect NULL), which has a code and perhaps a
+ * field. */
+void dg_dialect_error(const struct dg_dialect *dialect, struct dg_http_reply *r, int status,
+    const char *code, const char *field, const char *message);
+/* Reply to an exchange with it. HTTP thread. */
+void dg_dialect_reply_error(struct dg_http_exchange *x, const struct dg_dialect *dialect,
+    int status, const char *code, const char *message);
+
 /* Check that dialects is a list of dialects' names, "libretranslate,deepl", or "all" or "none".
  * DG_EINVAL names the wrong word and the valid ones. */
 int dg_dialects_check(const char *dialects, struct dg_error *err);

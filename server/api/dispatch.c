@@ -9,30 +9,11 @@
 #include "server/api/health.h"
 #include "server/api/metrics_page.h"
 #include "server/api/routes.h"
-#include "server/http/reply.h"
 #include "server/http/request_id.h"
 #include "server/metrics.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* Fills in an error as the path's API writes it. */
-static void fill_error(const struct dg_dialect *dialect, struct dg_http_reply *r, int status,
-    const char *code, const char *field, const char *message)
-{
-    if (dialect)
-        dialect->refuse(r, status, message);
-    else
-        dg_reply_error(r, status, code, field, message);
-}
-
-static void reply_error(struct dg_http_exchange *x, const struct dg_dialect *dialect, int status,
-    const char *code, const char *message)
-{
-    struct dg_http_reply r = {0};
-    fill_error(dialect, &r, status, code, NULL, message);
-    dg_http_reply_take(x, &r);
-}
 
 /* Sets the headers that every reply of a dialect has. */
 static void mark(
@@ -53,7 +34,7 @@ static void refuse(
         snprintf(message, sizeof message, "%.80s takes %s, not %.16s", request->path, allow,
             request->method);
     if (status != 204)
-        fill_error(
+        dg_dialect_error(
             dialect, &r, status, status == 405 ? "method_not_allowed" : "not_found", NULL, message);
     if (status != 404)
         dg_http_reply_header(&r, "Allow", "%s", allow);
@@ -78,7 +59,7 @@ static void admit(struct dg_app *app, struct dg_http_exchange *x, const struct d
      * keep an empty list for days. A request that is refused for this does not count in its key's
      * rate. */
     if (atomic_load(&app->state) == DG_APP_STARTING && dg_routes_need_models(route)) {
-        reply_error(x, route->dialect, 503, "starting", "the models are loading");
+        dg_dialect_reply_error(x, route->dialect, 503, "starting", "the models are loading");
         return;
     }
     const enum dg_gate_verdict verdict = enter(app, x, route);
@@ -91,7 +72,7 @@ static void admit(struct dg_app *app, struct dg_http_exchange *x, const struct d
     /* Without keys, every page that somebody on this machine opens can reach the server. */
     const char *why = app->auth ? NULL : dg_cors_refusal(app->cors, x, route->dialect);
     if (why)
-        reply_error(x, route->dialect, 403, "forbidden", why);
+        dg_dialect_reply_error(x, route->dialect, 403, "forbidden", why);
 }
 
 void dg_dispatch_admit(void *arg, struct dg_http_exchange *x)
@@ -143,7 +124,7 @@ void dg_dispatch_refuse(void *arg, struct dg_http_exchange *x, int status, const
     int found;
     dg_routes_find(request->method, request->path, app->config.dialects, &found, allow, &dialect);
     mark(app, x, dialect);
-    fill_error(dialect, r, status, code, status == 413 ? "body" : NULL, message);
+    dg_dialect_error(dialect, r, status, code, status == 413 ? "body" : NULL, message);
 }
 
 /* The metrics' name for how a translation request ended. */

@@ -106,11 +106,6 @@ static void answer_document(const struct dg_side *s, struct dg_http_reply *r)
         dg_uploader_undo(s->app->uploader, made.id);
 }
 
-static void refuse(struct dg_http_reply *r, int status, const char *message)
-{
-    dg_reply_error(r, status, "overloaded", NULL, message);
-}
-
 void dg_api_documents(struct dg_app *app, struct dg_http_exchange *x)
 {
     struct dg_http_reply r = {0};
@@ -122,7 +117,7 @@ void dg_api_documents(struct dg_app *app, struct dg_http_exchange *x)
         dg_http_reply_take(x, &r);
         return;
     }
-    dg_side_run_document(app, x, answer_document, refuse);
+    dg_side_run_document(app, x, answer_document);
 }
 
 /* Finds the document that a path names, if it has this owner. DG_ENOTFOUND. */
@@ -173,7 +168,7 @@ void dg_api_document(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_upload_progress progress;
     if (dg_http_request(x)->method[0] == 'D') {
         if (!is_off(app, x))
-            dg_side_run_document(app, x, answer_removal, refuse);
+            dg_side_run_document(app, x, answer_removal);
         return;
     }
     if (!look_up(app, x, &u, &progress))

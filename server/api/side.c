@@ -2,6 +2,7 @@
 
 #include "base/executor.h"
 #include "server/access/gate.h"
+#include "server/api/routes.h"
 #include "server/glossaries/collections.h"
 #include "server/uploads/uploads.h"
 
@@ -61,32 +62,27 @@ static struct waiting *begin(struct dg_app *app, struct dg_http_exchange *x, dg_
     return w;
 }
 
-static void refuse_with(
-    struct dg_http_exchange *x, dg_side_refuse *refuse, int status, const char *message)
+static void refuse(struct dg_http_exchange *x, int status, const char *code, const char *message)
 {
-    struct dg_http_reply r = {0};
-    refuse(&r, status, message);
-    dg_http_reply_take(x, &r);
+    dg_dialect_reply_error(x, dg_gate_route(x)->dialect, status, code, message);
 }
 
-void dg_side_run(
-    struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer, dg_side_refuse *refuse)
+void dg_side_run(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer)
 {
     if (!app->collections) {
-        refuse_with(x, refuse, 403,
+        refuse(x, 403, "forbidden",
             "glossaries and memories of clients are disabled on this server (--collections "
             "enables them)");
         return;
     }
     struct waiting *w = begin(app, x, answer);
     if (!w || !dg_collections_post(app->collections, &w->work))
-        refuse_with(x, refuse, 503, "too many requests of this kind are waiting");
+        refuse(x, 503, "overloaded", "too many requests of this kind are waiting");
 }
 
-void dg_side_run_document(
-    struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer, dg_side_refuse *refuse)
+void dg_side_run_document(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer)
 {
     struct waiting *w = begin(app, x, answer);
     if (!w || !dg_uploader_post(app->uploader, &w->work))
-        refuse_with(x, refuse, 503, "too many documents are waiting to be checked");
+        refuse(x, 503, "overloaded", "too many documents are waiting to be checked");
 }

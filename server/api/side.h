@@ -29,17 +29,11 @@ struct dg_side {
 
 /* Fill in the reply. On the thread where the request is answered. */
 typedef void dg_side_answer(const struct dg_side *s, struct dg_http_reply *r);
-/* Fill in a reply that refuses the request. */
-typedef void dg_side_refuse(struct dg_http_reply *r, int status, const char *message);
-
-/* Queue a request about collections. Without them (--collections), refuse gets 403; if too many
+/* Queue a request about collections. Without them (--collections), the reply is 403; if too many
  * requests are waiting, 503. */
-void dg_side_run(
-    struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer, dg_side_refuse *refuse);
-
+void dg_side_run(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer);
 /* Queue a request that brings or removes a document (app->uploader is set). If too many are
- * waiting, refuse gets 503. */
-void dg_side_run_document(
-    struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer, dg_side_refuse *refuse);
+ * waiting, the reply is 503. */
+void dg_side_run_document(struct dg_app *app, struct dg_http_exchange *x, dg_side_answer *answer);
 
 #endif

@@ -14,12 +14,9 @@
 
 static bool is_off(struct dg_app *app, struct dg_http_exchange *x)
 {
-    struct dg_http_reply r = {0};
-    if (app->uploader)
-        return false;
-    dg_deepl.refuse(&r, 403, "documents are disabled on this server");
-    dg_http_reply_take(x, &r);
-    return true;
+    if (!app->uploader)
+        dg_dialect_reply_error(x, &dg_deepl, 403, NULL, "documents are disabled on this server");
+    return !app->uploader;
 }
 
 static int read_order(const struct dg_side *s, const struct dg_json *o,
@@ -89,7 +86,7 @@ static void answer_document(const struct dg_side *s, struct dg_http_reply *r)
 void dg_deepl_document(struct dg_app *app, struct dg_http_exchange *x)
 {
     if (!is_off(app, x))
-        dg_side_run_document(app, x, answer_document, dg_deepl.refuse);
+        dg_side_run_document(app, x, answer_document);
 }
 
 /* Finds the document that the path names, if the request has its key. DG_ENOTFOUND. */

@@ -8,7 +8,6 @@
 #include "server/api/entries.h"
 #include "server/api/routes.h"
 #include "server/glossaries/collections.h"
-#include "server/http/reply.h"
 #include "text/language_code.h"
 
 #include <stdio.h>
@@ -338,8 +337,7 @@ static void answer_entries(const struct dg_side *s, struct dg_http_reply *r)
 
 void dg_deepl_glossaries(struct dg_app *app, struct dg_http_exchange *x)
 {
-    dg_side_run(
-        app, x, dg_http_request(x)->method[0] == 'P' ? answer_make : answer_list, dg_deepl.refuse);
+    dg_side_run(app, x, dg_http_request(x)->method[0] == 'P' ? answer_make : answer_list);
 }
 
 void dg_deepl_glossary(struct dg_app *app, struct dg_http_exchange *x)
@@ -348,18 +346,16 @@ void dg_deepl_glossary(struct dg_app *app, struct dg_http_exchange *x)
     dg_side_run(app, x,
         method == 'P'   ? answer_change
         : method == 'D' ? answer_removal
-                        : answer_get,
-        dg_deepl.refuse);
+                        : answer_get);
 }
 
 void dg_deepl_glossary_entries(struct dg_app *app, struct dg_http_exchange *x)
 {
-    dg_side_run(app, x, answer_entries, dg_deepl.refuse);
+    dg_side_run(app, x, answer_entries);
 }
 
 void dg_deepl_glossary_dictionaries(struct dg_app *app, struct dg_http_exchange *x)
 {
-    dg_side_run(app, x,
-        dg_http_request(x)->method[0] == 'P' ? answer_change : answer_remove_dictionary,
-        dg_deepl.refuse);
+    dg_side_run(
+        app, x, dg_http_request(x)->method[0] == 'P' ? answer_change : answer_remove_dictionary);
 }

@@ -7,7 +7,6 @@
 #include "server/api/routes.h"
 #include "server/api/side.h"
 #include "server/glossaries/collections.h"
-#include "server/http/reply.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -124,10 +123,10 @@ static void answer_one(const struct dg_side *s, struct dg_http_reply *r)
 
 void dg_deepl_memories(struct dg_app *app, struct dg_http_exchange *x)
 {
-    dg_side_run(app, x, answer_list, dg_deepl.refuse);
+    dg_side_run(app, x, answer_list);
 }
 
 void dg_deepl_memory(struct dg_app *app, struct dg_http_exchange *x)
 {
-    dg_side_run(app, x, answer_one, dg_deepl.refuse);
+    dg_side_run(app, x, answer_one);
 }

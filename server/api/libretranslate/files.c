@@ -44,16 +44,12 @@ static void fail(struct dg_http_exchange *x, int code, const char *message)
     dg_http_reply_take(x, &r);
 }
 
-static void refuse(struct dg_http_exchange *x, int status, const char *message)
+static bool is_off(const struct dg_app *app, struct dg_http_exchange *x)
 {
-    struct dg_http_reply r = {0};
-    dg_libretranslate.refuse(&r, status, message);
-    dg_http_reply_take(x, &r);
-}
-
-static void forbid(struct dg_http_exchange *x)
-{
-    refuse(x, 403, "Files translation are disabled on this server.");
+    if (!app->uploader)
+        dg_dialect_reply_error(
+            x, &dg_libretranslate, 403, NULL, "Files translation are disabled on this server.");
+    return !app->uploader;
 }
 
 /* The document is refused, is translated, has failed or is gone, or the server is stopping. */
@@ -67,7 +63,7 @@ static void finish(void *arg, struct dg_http_exchange *x)
         dg_reply_client_gone(&r);
         dg_http_reply_take(x, &r);
     } else if (w->too_large) {
-        refuse(x, 413, w->refused.message);
+        dg_dialect_reply_error(x, &dg_libretranslate, 413, NULL, w->refused.message);
     } else if (w->refused.code != DG_OK) {
         fail(x, w->refused.code, w->refused.message);
     } else if (dg_uploader_get(w->app->uploader, w->id, &u, NULL, &err) != DG_OK) {
@@ -177,10 +173,8 @@ static void find_base(const struct dg_http_exchange *x, char out[300])
 void dg_libretranslate_file(struct dg_app *app, struct dg_http_exchange *x)
 {
     static const struct dg_http_later later = {.finish = finish, .gone = gone, .drop = drop};
-    if (!app->uploader) {
-        forbid(x);
+    if (is_off(app, x))
         return;
-    }
     struct waiting *w = calloc(1, sizeof *w);
     if (!w) {
         fail(x, DG_ENOMEM, "no memory for a request");
@@ -206,10 +200,8 @@ void dg_libretranslate_download(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_http_reply r = {0};
     struct dg_error err = {0};
     char id[DG_UPLOAD_ID];
-    if (!app->uploader) {
-        forbid(x);
+    if (is_off(app, x))
         return;
-    }
     if (strlen(name) < sizeof id || name[sizeof id - 1] != '.' || strstr(name, "..")) {
         fail(x, DG_EINVAL, "Invalid filename");
         return;
