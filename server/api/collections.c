@@ -19,14 +19,10 @@
 #define GLOSSARIES "/v1/glossaries"
 #define MEMORIES "/v1/memories"
 
-static bool begins(const char *path, const char *with)
-{
-    return strncmp(path, with, strlen(with)) == 0;
-}
-
 static enum dg_memory_kind kind_of(const struct dg_side *s)
 {
-    return begins(s->request->path, GLOSSARIES) ? DG_MEMORY_GLOSSARY : DG_MEMORY_SENTENCES;
+    const bool glossary = strncmp(s->request->path, GLOSSARIES, strlen(GLOSSARIES)) == 0;
+    return glossary ? DG_MEMORY_GLOSSARY : DG_MEMORY_SENTENCES;
 }
 
 static void fail(struct dg_http_reply *r, const struct dg_error *err)
@@ -179,7 +175,7 @@ static void reply(
 }
 
 /* POST, PUT and PATCH. */
-static void answer_body(const struct dg_side *s, struct dg_http_reply *r)
+void dg_api_collection_write(const struct dg_side *s, struct dg_http_reply *r)
 {
     const bool post = s->request->method[1] == 'O', put = s->request->method[1] == 'U';
     struct dg_memory_info made = {0};
@@ -204,7 +200,7 @@ static void answer_body(const struct dg_side *s, struct dg_http_reply *r)
     dg_collection_body_deinit(&b);
 }
 
-static void answer_list(const struct dg_side *s, struct dg_http_reply *r)
+void dg_api_collections_list(const struct dg_side *s, struct dg_http_reply *r)
 {
     struct dg_json *root = NULL;
     struct dg_error err = {0};
@@ -214,7 +210,7 @@ static void answer_list(const struct dg_side *s, struct dg_http_reply *r)
     reply(r, rc, 200, root, &err);
 }
 
-static void answer_get(const struct dg_side *s, struct dg_http_reply *r)
+void dg_api_collection_get(const struct dg_side *s, struct dg_http_reply *r)
 {
     struct dg_json *root = NULL;
     struct dg_memory_info info;
@@ -227,7 +223,7 @@ static void answer_get(const struct dg_side *s, struct dg_http_reply *r)
     reply(r, rc, 200, root, &err);
 }
 
-static void answer_removal(const struct dg_side *s, struct dg_http_reply *r)
+void dg_api_collection_remove(const struct dg_side *s, struct dg_http_reply *r)
 {
     struct dg_error err = {0};
     struct dg_memory *m = dg_collections_take(s->app->collections);
@@ -270,7 +266,7 @@ static int write_entries(const struct dg_side *s, struct dg_memory *m, struct dg
     return rc;
 }
 
-static void answer_entries(const struct dg_side *s, struct dg_http_reply *r)
+void dg_api_collection_entries(const struct dg_side *s, struct dg_http_reply *r)
 {
     struct dg_error err = {0};
     struct dg_buffer out;
@@ -291,9 +287,7 @@ static void answer_entries(const struct dg_side *s, struct dg_http_reply *r)
  * server's owner may change one then. */
 static bool may_change(struct dg_app *app, struct dg_http_exchange *x)
 {
-    const struct dg_http_request *q = dg_http_request(x);
-    if (app->auth || !app->collections || q->method[0] == 'G' || q->method[0] == 'H' ||
-        !begins(q->path, MEMORIES) || dg_gate_is_owner(x))
+    if (app->auth || !app->collections || dg_gate_is_owner(x))
         return true;
     dg_reply_with_error(x, 403, "forbidden",
         "without API keys (--keys), memories can be changed only through the server's "
@@ -301,27 +295,20 @@ static bool may_change(struct dg_app *app, struct dg_http_exchange *x)
     return false;
 }
 
-void dg_api_collections(struct dg_app *app, struct dg_http_exchange *x)
+void dg_api_glossaries_list(struct dg_app *app, struct dg_http_exchange *x)
 {
-    const struct dg_http_request *q = dg_http_request(x);
-    if (!app->collections && q->method[0] != 'P' && begins(q->path, GLOSSARIES) &&
-        dg_server_glossaries_reply(app, x))
-        return;
-    if (may_change(app, x))
-        dg_side_run(app, x, q->method[0] == 'P' ? answer_body : answer_list);
+    if (app->collections || !dg_server_glossaries_reply(app, x))
+        dg_side_run(app, x, dg_api_collections_list);
 }
 
-void dg_api_collection(struct dg_app *app, struct dg_http_exchange *x)
+void dg_api_memory_write(struct dg_app *app, struct dg_http_exchange *x)
 {
-    const char method = dg_http_request(x)->method[0];
     if (may_change(app, x))
-        dg_side_run(app, x,
-            method == 'P'   ? answer_body
-            : method == 'D' ? answer_removal
-                            : answer_get);
+        dg_side_run(app, x, dg_api_collection_write);
 }
 
-void dg_api_collection_entries(struct dg_app *app, struct dg_http_exchange *x)
+void dg_api_memory_remove(struct dg_app *app, struct dg_http_exchange *x)
 {
-    dg_side_run(app, x, answer_entries);
+    if (may_change(app, x))
+        dg_side_run(app, x, dg_api_collection_remove);
 }

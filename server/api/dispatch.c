@@ -103,6 +103,8 @@ void dg_dispatch_handle(void *arg, struct dg_http_exchange *x)
         return;
     if (route->endpoint)
         dg_endpoint_handle(app, x, route->endpoint);
+    else if (route->answer)
+        dg_side_run(app, x, route->answer);
     else
         route->handle(app, x);
 }

@@ -4,8 +4,7 @@
 #define DG_SERVER_API_ROUTES_H
 
 #include "server/api/dialect.h"
-#include "server/app.h"
-#include "server/http/http.h"
+#include "server/api/side.h"
 
 struct dg_endpoint;
 
@@ -29,8 +28,9 @@ enum dg_route_flag {
 struct dg_route {
     const char *method, *path;
     void (*handle)(struct dg_app *app, struct dg_http_exchange *x);
-    /* instead of handle */
+    /* instead of handle: an endpoint, or an answer about collections (dg_side_run) */
     const struct dg_endpoint *endpoint;
+    dg_side_answer *answer;
     /* NULL: our own */
     const struct dg_dialect *dialect;
     /* enum dg_route_flag, or'ed */

@@ -60,7 +60,7 @@ def test_a_busy_server_is_pictured(page, bundled, tmp_path):
 
 def test_the_latency_is_of_all_routes_that_translate(bundled):
     with open(os.path.join(ROOT, "server", "api", "routes.c"), encoding="utf-8") as f:
-        routes = {path for path, _ in re.findall(r'\{"[A-Z]+", "([^"]+)", NULL, &(dg_\w*_translate)\b', f.read())}
+        routes = {path for path, _ in re.findall(r'\{"[A-Z]+", "([^"]+)", \.endpoint = &(dg_\w*_translate)\b', f.read())}
     assert {"/v1/translate", "/translate", "/v2/translate", "/language/translate/v2"} <= routes
     counted = re.search(r"const TRANSLATING = \[(.*)\];", bundled.get("/web/status.js").text).group(1)
     assert set(re.findall(r"'([^']+)'", counted)) == routes

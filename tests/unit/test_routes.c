@@ -83,7 +83,8 @@ static void table_is_sound(void **state)
     assert_true(n >= 7);
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(table[i].path[0], '/');
-        assert_true((table[i].handle != NULL) != (table[i].endpoint != NULL));
+        assert_int_equal(
+            (table[i].handle != NULL) + (table[i].endpoint != NULL) + (table[i].answer != NULL), 1);
         assert_non_null(strstr("GET POST PUT PATCH DELETE", table[i].method));
         for (size_t j = 0; j < i; j++)
             assert_false(

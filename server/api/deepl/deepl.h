@@ -1,11 +1,12 @@
 /* DeepL's API v2 and v3, so that its clients need only another URL. Texts, documents, glossaries,
  * pages. Unsupported options (formality, styles) are refused as DeepL refuses them. Errors are
- * {"message": a sentence}. HTTP threads. */
+ * {"message": a sentence}. HTTP threads; answers as side.h has them. */
 #ifndef DG_SERVER_API_DEEPL_DEEPL_H
 #define DG_SERVER_API_DEEPL_DEEPL_H
 
 #include "server/api/dialect.h"
 #include "server/api/endpoints.h"
+#include "server/api/side.h"
 
 extern const struct dg_dialect dg_deepl;
 extern const struct dg_endpoint dg_deepl_translate;
@@ -14,14 +15,12 @@ extern const struct dg_endpoint dg_deepl_translate;
 void dg_deepl_document(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_document_status(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_document_result(struct dg_app *app, struct dg_http_exchange *x);
-/* /v2/glossaries and /v3/glossaries: the same handlers for both; the path says which. */
-void dg_deepl_glossaries(struct dg_app *app, struct dg_http_exchange *x);
-void dg_deepl_glossary(struct dg_app *app, struct dg_http_exchange *x);
-void dg_deepl_glossary_entries(struct dg_app *app, struct dg_http_exchange *x);
-void dg_deepl_glossary_dictionaries(struct dg_app *app, struct dg_http_exchange *x);
+/* /v2/glossaries and /v3/glossaries: the same answers for both; the path says which. */
+dg_side_answer dg_deepl_glossaries_list, dg_deepl_glossary_make, dg_deepl_glossary_get,
+    dg_deepl_glossary_change, dg_deepl_glossary_remove, dg_deepl_glossary_entries,
+    dg_deepl_dictionary_remove;
 /* GET /v3/translation_memories, and a single one. */
-void dg_deepl_memories(struct dg_app *app, struct dg_http_exchange *x);
-void dg_deepl_memory(struct dg_app *app, struct dg_http_exchange *x);
+dg_side_answer dg_deepl_memories_list, dg_deepl_memory_get;
 /* GET /v2/glossary-language-pairs. */
 void dg_deepl_glossary_pairs(struct dg_app *app, struct dg_http_exchange *x);
 void dg_deepl_languages(struct dg_app *app, struct dg_http_exchange *x);

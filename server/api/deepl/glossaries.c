@@ -135,7 +135,7 @@ static int list(
     return rc;
 }
 
-static void answer_list(const struct dg_side *s, struct dg_http_reply *r)
+void dg_deepl_glossaries_list(const struct dg_side *s, struct dg_http_reply *r)
 {
     struct dg_json *root = dg_json_new_object(), *all = dg_json_new_array();
     struct dg_error err = {0};
@@ -175,7 +175,7 @@ static int alter(const struct dg_side *s, const struct glossary *before,
     return rc;
 }
 
-static void answer_make(const struct dg_side *s, struct dg_http_reply *r)
+void dg_deepl_glossary_make(const struct dg_side *s, struct dg_http_reply *r)
 {
     struct dg_deepl_glossary_body b = {0};
     struct glossary g = {0};
@@ -195,7 +195,7 @@ static void answer_make(const struct dg_side *s, struct dg_http_reply *r)
 
 /* ---- one of them ---- */
 
-static void answer_get(const struct dg_side *s, struct dg_http_reply *r)
+void dg_deepl_glossary_get(const struct dg_side *s, struct dg_http_reply *r)
 {
     struct glossary g = {0};
     struct dg_error err = {0};
@@ -205,7 +205,7 @@ static void answer_get(const struct dg_side *s, struct dg_http_reply *r)
     free(g.list);
 }
 
-static void answer_removal(const struct dg_side *s, struct dg_http_reply *r)
+void dg_deepl_glossary_remove(const struct dg_side *s, struct dg_http_reply *r)
 {
     struct glossary g = {0};
     struct dg_error err = {0};
@@ -219,7 +219,7 @@ static void answer_removal(const struct dg_side *s, struct dg_http_reply *r)
 
 /* PATCH: changes the name, adds entries. PUT: replaces the dictionary of its languages. A fault of
  * the body is reported before a glossary that is missing. */
-static void answer_change(const struct dg_side *s, struct dg_http_reply *r)
+void dg_deepl_glossary_change(const struct dg_side *s, struct dg_http_reply *r)
 {
     const bool put = s->request->method[1] == 'U';
     const struct dg_memory_dictionary *d = NULL;
@@ -252,7 +252,7 @@ static void answer_change(const struct dg_side *s, struct dg_http_reply *r)
     free(g.list);
 }
 
-static void answer_remove_dictionary(const struct dg_side *s, struct dg_http_reply *r)
+void dg_deepl_dictionary_remove(const struct dg_side *s, struct dg_http_reply *r)
 {
     const struct dg_memory_dictionary *d = NULL;
     struct glossary g = {0};
@@ -306,7 +306,7 @@ static struct dg_json *entries_of(
     return root;
 }
 
-static void answer_entries(const struct dg_side *s, struct dg_http_reply *r)
+void dg_deepl_glossary_entries(const struct dg_side *s, struct dg_http_reply *r)
 {
     const struct dg_memory_dictionary *d = NULL;
     struct glossary g = {0};
@@ -331,31 +331,4 @@ static void answer_entries(const struct dg_side *s, struct dg_http_reply *r)
     dg_buffer_deinit(&text);
     dg_json_free(query);
     free(g.list);
-}
-
-/* ---- handlers ---- */
-
-void dg_deepl_glossaries(struct dg_app *app, struct dg_http_exchange *x)
-{
-    dg_side_run(app, x, dg_http_request(x)->method[0] == 'P' ? answer_make : answer_list);
-}
-
-void dg_deepl_glossary(struct dg_app *app, struct dg_http_exchange *x)
-{
-    const char method = dg_http_request(x)->method[0];
-    dg_side_run(app, x,
-        method == 'P'   ? answer_change
-        : method == 'D' ? answer_removal
-                        : answer_get);
-}
-
-void dg_deepl_glossary_entries(struct dg_app *app, struct dg_http_exchange *x)
-{
-    dg_side_run(app, x, answer_entries);
-}
-
-void dg_deepl_glossary_dictionaries(struct dg_app *app, struct dg_http_exchange *x)
-{
-    dg_side_run(
-        app, x, dg_http_request(x)->method[0] == 'P' ? answer_change : answer_remove_dictionary);
 }

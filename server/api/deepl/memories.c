@@ -85,7 +85,7 @@ static int list(const struct dg_side *s, struct dg_memory *m, const long page[2]
     return rc;
 }
 
-static void answer_list(const struct dg_side *s, struct dg_http_reply *r)
+void dg_deepl_memories_list(const struct dg_side *s, struct dg_http_reply *r)
 {
     struct dg_json *root = dg_json_new_object(), *query = NULL;
     struct dg_error err = {0};
@@ -104,7 +104,7 @@ static void answer_list(const struct dg_side *s, struct dg_http_reply *r)
     dg_deepl_reply_take(r, 200, root, &err);
 }
 
-static void answer_one(const struct dg_side *s, struct dg_http_reply *r)
+void dg_deepl_memory_get(const struct dg_side *s, struct dg_http_reply *r)
 {
     char id[DG_MEMORY_ID];
     struct dg_memory_info info;
@@ -119,14 +119,4 @@ static void answer_one(const struct dg_side *s, struct dg_http_reply *r)
     if (rc == DG_OK && !root)
         dg_error_set(&err, DG_ENOTFOUND, "the translation memory has no segments");
     dg_deepl_reply_take(r, 200, root, &err);
-}
-
-void dg_deepl_memories(struct dg_app *app, struct dg_http_exchange *x)
-{
-    dg_side_run(app, x, answer_list);
-}
-
-void dg_deepl_memory(struct dg_app *app, struct dg_http_exchange *x)
-{
-    dg_side_run(app, x, answer_one);
 }
