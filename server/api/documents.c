@@ -76,7 +76,7 @@ static int take(const struct dg_side *s, struct dg_upload *made, struct dg_error
 {
     struct dg_multipart_file file;
     struct dg_json *fields = NULL;
-    int rc = dg_file_form_read(s->x, &fields, &file, err);
+    int rc = dg_file_form_read(s->request, &fields, &file, err);
     struct dg_upload_order order = {
         .name = file.name, .bytes = file.data, .n = file.n, .owner = s->owner, .visit = s->visit};
     if (rc == DG_OK)

@@ -17,10 +17,9 @@ struct dg_json *dg_file_suffixes(const struct dg_app *app)
     return list;
 }
 
-int dg_file_form_read(const struct dg_http_exchange *x, struct dg_json **fields,
+int dg_file_form_read(const struct dg_http_request *q, struct dg_json **fields,
     struct dg_multipart_file *file, struct dg_error *err)
 {
-    const struct dg_http_request *q = dg_http_request(x);
     *file = (struct dg_multipart_file){0};
     *fields = dg_json_new_object();
     if (!*fields)

@@ -45,10 +45,9 @@ static int read_json(const struct dg_http_request *q, const struct dg_json_check
     return DG_OK;
 }
 
-static int read(const struct dg_http_exchange *x, const struct dg_json_check *check,
+static int read(const struct dg_http_request *q, const struct dg_json_check *check,
     struct dg_json **out, bool *form, struct dg_error *err)
 {
-    const struct dg_http_request *q = dg_http_request(x);
     const bool json = is_json(q);
     if (form)
         *form = !json;
@@ -67,15 +66,15 @@ static int read(const struct dg_http_exchange *x, const struct dg_json_check *ch
 }
 
 int dg_parameters_read(
-    const struct dg_http_exchange *x, struct dg_json **out, bool *form, struct dg_error *err)
+    const struct dg_http_request *q, struct dg_json **out, bool *form, struct dg_error *err)
 {
-    return read(x, NULL, out, form, err);
+    return read(q, NULL, out, form, err);
 }
 
 int dg_parameters_read_request(struct dg_request *r, bool *form, struct dg_error *err)
 {
     const struct dg_json_check check = {dg_request_check_any, r};
-    return read(r->x, &check, &r->body, form, err);
+    return read(dg_http_request(r->x), &check, &r->body, form, err);
 }
 
 static int refuse_type(

@@ -11,7 +11,7 @@
 /* *out is to be freed in every case; *form (may be NULL): its values are strings, from a query or
  * form. DG_EINVAL (field "body"), DG_ENOMEM. */
 int dg_parameters_read(
-    const struct dg_http_exchange *x, struct dg_json **out, bool *form, struct dg_error *err);
+    const struct dg_http_request *q, struct dg_json **out, bool *form, struct dg_error *err);
 /* The same into the request's tree; parsing of JSON stops when the request ends. A planner's
  * thread. */
 int dg_parameters_read_request(struct dg_request *r, bool *form, struct dg_error *err);

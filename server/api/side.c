@@ -52,7 +52,6 @@ static struct waiting *begin(struct dg_app *app, struct dg_http_exchange *x, dg_
     w->answer = answer;
     w->work = (struct dg_work){.run = run, .arg = w};
     w->side = (struct dg_side){.app = app,
-        .x = x,
         .request = dg_http_request(x),
         .visit = dg_gate_hold(x),
         .json = dg_http_is_type(dg_http_header(x, "Content-Type"), "application/json")};

@@ -14,8 +14,6 @@ struct dg_visit;
 /* The request. */
 struct dg_side {
     struct dg_app *app;
-    /* only dg_http_request may be called on it */
-    const struct dg_http_exchange *x;
     const struct dg_http_request *request;
     /* owner of the collections or the document, see dg_gate_owner */
     char owner[DG_MEMORY_OWNER];

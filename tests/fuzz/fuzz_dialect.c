@@ -51,7 +51,7 @@ static void read_items(const struct dg_endpoint *endpoint, struct dg_http_exchan
 
 static void read_glossary(unsigned form, struct dg_http_exchange *x)
 {
-    const struct dg_side side = {.app = &service.app, .x = x, .request = dg_http_request(x)};
+    const struct dg_side side = {.app = &service.app, .request = dg_http_request(x)};
     struct dg_deepl_glossary_body b = {0};
     struct dg_error err = {0};
     int rc = dg_deepl_glossary_read(&side, (enum dg_deepl_glossary_form)form, &b, &err);
@@ -70,7 +70,7 @@ static void read_file(struct dg_http_exchange *x)
     const char *source = NULL, *target = NULL;
     struct dg_error err = {0};
     dg_arena_init(&arena, (size_t)1 << 20);
-    int rc = dg_file_form_read(x, &fields, &file, &err);
+    int rc = dg_file_form_read(q, &fields, &file, &err);
     require(rc == DG_OK || is_refusal(rc, &err));
     require(rc != DG_OK || !file.data ||
             (file.data >= q->body && !strchr(file.name, '/') &&
@@ -86,7 +86,7 @@ static void read_file(struct dg_http_exchange *x)
 
 static void read_keys(struct dg_http_exchange *x)
 {
-    const struct dg_side side = {.app = &service.app, .x = x, .request = dg_http_request(x)};
+    const struct dg_side side = {.app = &service.app, .request = dg_http_request(x)};
     char key[DG_GATE_KEY];
     const char *languages[2];
     struct dg_json *query = NULL;

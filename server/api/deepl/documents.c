@@ -66,7 +66,7 @@ static void answer_document(const struct dg_side *s, struct dg_http_reply *r)
     struct dg_upload made;
     struct dg_error err = {0};
     dg_arena_init(&arena, 0);
-    int rc = dg_file_form_read(s->x, &fields, &file, &err);
+    int rc = dg_file_form_read(s->request, &fields, &file, &err);
     if (rc == DG_OK)
         rc = read_order(s, fields, &file, &arena, &made, &err);
     if (rc == DG_OK) {
@@ -96,7 +96,7 @@ static int find(struct dg_app *app, struct dg_http_exchange *x, struct dg_upload
     char id[DG_UPLOAD_ID];
     struct dg_json *fields = NULL;
     dg_routes_part(dg_http_request(x)->path, "/v2/document/", id, sizeof id);
-    int rc = dg_parameters_read(x, &fields, NULL, err);
+    int rc = dg_parameters_read(dg_http_request(x), &fields, NULL, err);
     const char *key = dg_parameter_string(fields, "document_key");
     if (rc == DG_OK)
         rc = dg_uploader_get(app->uploader, id, u, progress, err);

@@ -176,10 +176,10 @@ static bool gather_dictionaries(struct dg_json *form)
 static int read_body(const struct dg_side *s, enum dg_deepl_glossary_form form,
     struct dg_json **out, bool *is_form, struct dg_error *err)
 {
-    int rc = dg_parameters_read(s->x, out, is_form, err);
+    int rc = dg_parameters_read(s->request, out, is_form, err);
     if (rc != DG_OK || !*is_form || form == DG_DEEPL_MONOLINGUAL)
         return rc;
-    if (!dg_http_is_type(dg_http_request(s->x)->type, FORM))
+    if (!dg_http_is_type(s->request->type, FORM))
         return dg_error_set(err, DG_EUNSUP, "Content-Type must be application/json or " FORM);
     return form == DG_DEEPL_DICTIONARY || gather_dictionaries(*out)
                ? DG_OK
@@ -221,7 +221,7 @@ int dg_deepl_glossary_query(
 {
     static const char *const keys[] = {"source_lang", "target_lang"};
     char code[DG_MEMORY_LANGUAGE];
-    int rc = dg_parameters_read(s->x, out, NULL, err);
+    int rc = dg_parameters_read(s->request, out, NULL, err);
     for (size_t i = 0; i < 2 && rc == DG_OK; i++) {
         languages[i] = dg_parameter_string(*out, keys[i]);
         if (!languages[i])

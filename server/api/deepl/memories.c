@@ -90,7 +90,7 @@ void dg_deepl_memories_list(const struct dg_side *s, struct dg_http_reply *r)
     struct dg_json *root = dg_json_new_object(), *query = NULL;
     struct dg_error err = {0};
     long page[2] = {0, PAGE};
-    int rc = dg_parameters_read(s->x, &query, NULL, &err);
+    int rc = dg_parameters_read(s->request, &query, NULL, &err);
     if (rc == DG_OK)
         rc = read_number(query, "page", 0, DG_MEMORY_COLLECTIONS, &page[0], &err);
     if (rc == DG_OK)

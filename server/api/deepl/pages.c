@@ -44,15 +44,14 @@ static void add_target(struct dg_json *list, const char *code)
         add_language(list, names[i], true);
 }
 
-static int list_languages(struct dg_app *app, const struct dg_http_exchange *x,
-    struct dg_json *list, struct dg_error *err)
+static int list_languages(
+    struct dg_app *app, const struct dg_http_request *q, struct dg_json *list, struct dg_error *err)
 {
     struct dg_model_languages all;
     struct dg_json *parameters = NULL;
     const char *type = "source";
-    int rc = dg_http_request(x)->body_len > 0 || dg_http_request(x)->query[0] != '\0'
-                 ? dg_parameters_read(x, &parameters, NULL, err)
-                 : DG_OK;
+    int rc = q->body_len > 0 || q->query[0] != '\0' ? dg_parameters_read(q, &parameters, NULL, err)
+                                                    : DG_OK;
     if (rc == DG_OK && dg_parameter(parameters, "type"))
         type = dg_parameter_string(parameters, "type");
     const bool target = type && strcmp(type, "target") == 0;
@@ -74,7 +73,7 @@ void dg_deepl_languages(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_http_reply r = {0};
     struct dg_error err = {0};
     struct dg_json *list = dg_json_new_array();
-    list_languages(app, x, list, &err);
+    list_languages(app, dg_http_request(x), list, &err);
     dg_deepl_reply_take(&r, 200, list, &err);
     dg_http_reply_take(x, &r);
 }

@@ -93,7 +93,7 @@ void dg_deepl_resource_languages(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_error err = {0};
     struct dg_json *parameters = NULL, *list = dg_json_new_array();
     size_t i = 0;
-    int rc = dg_parameters_read(x, &parameters, NULL, &err);
+    int rc = dg_parameters_read(dg_http_request(x), &parameters, NULL, &err);
     const char *resource = dg_parameter_string(parameters, "resource");
     while (resource && resources[i] && strcmp(resources[i], resource) != 0)
         i++;

@@ -112,8 +112,9 @@ int dg_google_parameters(
 {
     static const char *const strings[] = {"target", NULL};
     bool form = false;
-    int rc = dg_http_request(x)->body_len > 0 ? dg_parameters_read(x, out, &form, err)
-                                              : no_parameters(out, err);
+    int rc = dg_http_request(x)->body_len > 0
+                 ? dg_parameters_read(dg_http_request(x), out, &form, err)
+                 : no_parameters(out, err);
     if (rc == DG_OK)
         unwrap(out);
     if (rc == DG_OK)

@@ -139,7 +139,7 @@ static void add(void *arg)
     struct dg_json *fields = NULL;
     struct dg_upload made;
     struct dg_error err = {0};
-    int rc = dg_file_form_read(w->x, &fields, &file, &err);
+    int rc = dg_file_form_read(dg_http_request(w->x), &fields, &file, &err);
     if (rc == DG_OK) {
         rc = dg_uploader_fits(w->app->uploader, file.name, file.n, &err);
         w->too_large = rc != DG_OK;
