@@ -60,6 +60,16 @@ int dg_memory_form(const char *s, size_t n, struct dg_buffer *out, struct dg_err
 
 /* ---- reading ---- */
 
+void dg_memory_begin_reading(struct dg_memory *m)
+{
+    dg_db_run(&m->db, "BEGIN", NULL);
+}
+
+void dg_memory_end_reading(struct dg_memory *m)
+{
+    dg_db_run(&m->db, "COMMIT", NULL);
+}
+
 static void read_dictionary(sqlite3_stmt *s, void *row)
 {
     struct dg_memory_dictionary *d = row;

@@ -104,11 +104,13 @@ void dg_collections_give(struct dg_collections *c)
 struct dg_memory *dg_collections_take_reader(struct dg_collections *c)
 {
     pthread_mutex_lock(&c->read_lock);
+    dg_memory_begin_reading(c->read_from);
     return c->read_from;
 }
 
 void dg_collections_give_reader(struct dg_collections *c)
 {
+    dg_memory_end_reading(c->read_from);
     pthread_mutex_unlock(&c->read_lock);
 }
 

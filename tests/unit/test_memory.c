@@ -285,6 +285,30 @@ static void test_read(void **state)
     dg_memory_close(m);
 }
 
+/* A list of collections and their languages is of one moment: a reload, or another server, may
+ * remove one meanwhile. */
+static void test_one_state(void **state)
+{
+    (void)state;
+    struct dg_memory *m = must_open(), *other = must_open();
+    struct dg_memory_info *infos;
+    struct dg_memory_dictionary *languages;
+    size_t n;
+    const struct dg_memory_pair one = pair("a", "1");
+    must_make(m, DG_MEMORY_SENTENCES, "a", "", &one, 1);
+    dg_memory_begin_reading(m);
+    assert_int_equal(dg_memory_list(m, DG_MEMORY_SENTENCES, "", &infos, &n, NULL), DG_OK);
+    assert_int_equal(dg_memory_remove(other, infos[0].id, NULL), DG_OK);
+    assert_int_equal(dg_memory_dictionaries(m, infos[0].id, &languages, &n, NULL), DG_OK);
+    assert_int_equal(n, 1);
+    free(languages);
+    dg_memory_end_reading(m);
+    assert_int_equal(dg_memory_dictionaries(m, infos[0].id, &languages, &n, NULL), DG_ENOTFOUND);
+    free(infos);
+    dg_memory_close(other);
+    dg_memory_close(m);
+}
+
 /* A file of the previous program version is upgraded. */
 static void test_older_file(void **state)
 {
@@ -320,6 +344,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_origin, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_alter, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_read, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(test_one_state, make_path, remove_path),
         cmocka_unit_test_setup_teardown(test_older_file, make_path, remove_path)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
