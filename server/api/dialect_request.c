@@ -35,13 +35,13 @@ int dg_dialect_request_not_served(
 {
     struct dg_model_languages all;
     char list[200] = "", command[DG_WAY_COMMAND];
-    size_t n = 0;
+    size_t n = 0, i = 0;
     dg_models_languages(r->app->models, side, &all);
-    for (size_t i = 0; i < all.n && n + DG_LANGUAGE_MAX + 8 < sizeof list; i++)
+    for (; i < all.n && n + DG_LANGUAGE_MAX + 8 < sizeof list; i++)
         n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i > 0 ? ", " : "", all.codes[i]);
     dg_way_command(side == DG_SOURCES ? value : NULL, side == DG_TARGETS ? value : NULL, command);
-    return dg_error_field(
-        err, DG_EINVAL, name, "%s is \"%.40s\", expected one of %s%s", name, value, list, command);
+    return dg_error_field(err, DG_EINVAL, name, "%s is \"%.40s\", expected one of %s%s%s", name,
+        value, list, i < all.n ? ", ..." : "", command);
 }
 
 /* *out: the nearest served code of a side, the arena's; NULL: absent, "" or "auto". */

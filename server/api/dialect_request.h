@@ -22,7 +22,7 @@ int dg_dialect_request_word(const struct dg_json *o, const char *name, const cha
 /* Read only the texts: a string or an array of strings. */
 int dg_dialect_request_texts(struct dg_body *b, const char *name, struct dg_error *err);
 /* DG_EINVAL: the field's value is not a served language of a side (DG_SOURCES, DG_TARGETS). The
- * message lists those that are. */
+ * message lists those that are, or the first of many. */
 int dg_dialect_request_not_served(
     struct dg_request *r, const char *name, const char *value, unsigned side, struct dg_error *err);
 

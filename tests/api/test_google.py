@@ -1,8 +1,13 @@
 """Google's Translation API v2 on the wire."""
+import json
+import os
+import shutil
+import subprocess
+
 import pytest
 import requests
 
-from conftest import PATIENCE, Server
+from conftest import CLI, PATIENCE, Server
 
 ENGLISH = "The committee will meet again on Thursday to discuss the new proposal."
 GERMAN = "Der Ausschuss wird am Donnerstag erneut über den neuen Vorschlag beraten."
@@ -127,6 +132,19 @@ def test_errors_in_its_shape(server, more, body, status, reason, message):
     assert reply.status_code == error["code"] == status and message in error["message"]
     assert error == {"code": status, "message": error["message"],
                      "errors": [{"message": error["message"], "domain": "global", "reason": reason}]}
+
+
+def test_an_error_says_that_there_are_more_languages(models, tmp_path):
+    shutil.copytree(os.path.join(models, "en-de"), tmp_path / "many")
+    path = tmp_path / "many" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    codes = ["de", *(a + b for a in "abc" for b in "abcdefghijklmnopqrstuvwxyz")]
+    path.write_text(json.dumps(dict(manifest, pairs=[["en", code] for code in codes])))
+    subprocess.run([CLI, "seal", tmp_path / "many"], check=True, capture_output=True)
+    with Server(str(tmp_path / "many")) as s:
+        said = s.post(PATH, {"q": "a", "target": "zz"}).json()["error"]["message"]
+    listed = said.split("expected one of ")[1].split(", ")
+    assert listed[-1] == "..." and listed[:-1] == codes[:len(listed) - 1] and len(listed) > 30
 
 
 def test_a_reader_of_no_language(server):
