@@ -211,19 +211,13 @@ static void reply_take(
     dg_answer_put_take(root, out);
 }
 
-/* Checks a Boolean option. */
-static int check_flag(const struct dg_json *o, const char *key, struct dg_error *err)
-{
-    static const char *const words[] = {"0", "1", "true", "false", "True", "False", NULL};
-    return is_one_of(o, key, words) ? DG_OK : dg_deepl_not_supported(key, err);
-}
-
 /* Checks JSON types that would be taken for something else. */
 static int check_types(const struct dg_json *o, bool form, struct dg_error *err)
 {
     static const char *const strings[] = {"source_lang", "target_lang", "glossary_id", "formality",
         "model_type", "tag_handling", "tag_handling_version", NULL};
     static const char *const flags[] = {"show_billed_characters", "outline_detection", NULL};
+    static const char *const words[] = {"0", "1", "true", "false", "True", "False", NULL};
     static const char *const single[] = {
         "show_billed_characters", "outline_detection", "split_sentences", NULL};
     struct dg_error why = {0};
@@ -232,9 +226,10 @@ static int check_types(const struct dg_json *o, bool form, struct dg_error *err)
         rc = dg_parameters_check_single(o, form, single, &why);
     if (rc != DG_OK)
         return dg_deepl_not_supported(why.field, err);
-    for (size_t i = 0; flags[i] && rc == DG_OK; i++)
-        rc = check_flag(o, flags[i], err);
-    return rc;
+    for (size_t i = 0; flags[i]; i++)
+        if (!is_one_of(o, flags[i], words))
+            return dg_deepl_not_supported(flags[i], err);
+    return DG_OK;
 }
 
 static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_error *err)
