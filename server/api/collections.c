@@ -16,13 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GLOSSARIES "/v1/glossaries"
-#define MEMORIES "/v1/memories"
-
 static enum dg_memory_kind kind_of(const struct dg_side *s)
 {
-    const bool glossary = strncmp(s->request->path, GLOSSARIES, strlen(GLOSSARIES)) == 0;
-    return glossary ? DG_MEMORY_GLOSSARY : DG_MEMORY_SENTENCES;
+    static const char glossaries[] = "/v1/glossaries";
+    return strncmp(s->request->path, glossaries, strlen(glossaries)) == 0 ? DG_MEMORY_GLOSSARY
+                                                                          : DG_MEMORY_SENTENCES;
 }
 
 static void fail(struct dg_http_reply *r, const struct dg_error *err)
@@ -101,12 +99,10 @@ static int make(const struct dg_side *s, struct dg_memory *m, struct dg_collecti
 static int find(const struct dg_side *s, struct dg_memory *m, bool own, struct dg_memory_info *out,
     struct dg_error *err)
 {
-    const enum dg_memory_kind kind = kind_of(s);
-    const char *prefix = kind == DG_MEMORY_GLOSSARY ? GLOSSARIES "/" : MEMORIES "/";
     char id[DG_MEMORY_ID];
-    dg_routes_part(s->request->path, prefix, id, sizeof id);
-    return own ? dg_memory_get_own(m, kind, s->owner, id, out, err)
-               : dg_memory_get(m, kind, s->owner, id, out, err);
+    dg_routes_id(s->request->path, id, sizeof id);
+    return own ? dg_memory_get_own(m, kind_of(s), s->owner, id, out, err)
+               : dg_memory_get(m, kind_of(s), s->owner, id, out, err);
 }
 
 static int alter(const struct dg_side *s, struct dg_memory *m, const struct dg_collection_body *b,

@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-#define PREFIX "/v1/documents/"
-
 static bool is_off(struct dg_app *app, struct dg_http_exchange *x)
 {
     if (!app->uploader)
@@ -125,7 +123,7 @@ static int find(struct dg_app *app, const char *path, const char *owner, struct 
     struct dg_upload_progress *progress, struct dg_error *err)
 {
     char id[DG_UPLOAD_ID];
-    dg_routes_part(path, PREFIX, id, sizeof id);
+    dg_routes_id(path, id, sizeof id);
     int rc = dg_uploader_get(app->uploader, id, u, progress, err);
     if (rc == DG_OK && strcmp(u->owner, owner) != 0)
         rc = dg_error_field(err, DG_ENOTFOUND, "id", "no such document");

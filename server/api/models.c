@@ -16,7 +16,7 @@ void dg_api_model_card(struct dg_app *app, struct dg_http_exchange *x)
     struct dg_http_reply r = {0};
     struct dg_json *card = NULL;
     char version[80];
-    dg_routes_part(dg_http_request(x)->path, "/v1/models/", version, sizeof version);
+    dg_routes_id(dg_http_request(x)->path, version, sizeof version);
     if (dg_models_card(app->models, version, &card))
         dg_reply_json_take(&r, 200, card);
     else

@@ -177,11 +177,12 @@ static bool matches(const char *route, const char *path, bool other)
     return other && *route == '\0' && strcmp(path, "/") == 0;
 }
 
-void dg_routes_part(const char *path, const char *prefix, char *out, size_t cap)
+void dg_routes_id(const char *path, char *out, size_t cap)
 {
-    const char *part = path + strlen(prefix);
-    const size_t n = strcspn(part, "/");
-    snprintf(out, cap, "%.*s", (int)n, n < cap ? part : "");
+    for (int i = 0; i < 3; i++)
+        path = strchr(path, '/') + 1;
+    const size_t n = strcspn(path, "/");
+    snprintf(out, cap, "%.*s", (int)n, n < cap ? path : "");
 }
 
 static void allow_add(char allow[64], const char *method)

@@ -46,9 +46,9 @@ const struct dg_route *dg_routes(size_t *n);
 const struct dg_route *dg_routes_find(const char *method, const char *path, const char *dialects,
     int *status, char allow[64], const struct dg_dialect **dialect);
 
-/* Copy the part of a request's path between prefix and the next slash to out[cap]; "" if it is too
- * long to be an id. */
-void dg_routes_part(const char *path, const char *prefix, char *out, size_t cap);
+/* Copy the third part of a path, the {id} or {version} of a route that has one, to out[cap]; "" if
+ * it is too long to be an id. */
+void dg_routes_id(const char *path, char *out, size_t cap);
 
 /* Required scopes of a route, as bits of enum dg_scope; 0: open to all. pages_open: pages about the
  * server are open, too. */

@@ -95,7 +95,7 @@ static int find(struct dg_app *app, struct dg_http_exchange *x, struct dg_upload
 {
     char id[DG_UPLOAD_ID];
     struct dg_json *fields = NULL;
-    dg_routes_part(dg_http_request(x)->path, "/v2/document/", id, sizeof id);
+    dg_routes_id(dg_http_request(x)->path, id, sizeof id);
     int rc = dg_parameters_read(dg_http_request(x), &fields, NULL, err);
     const char *key = dg_parameter_string(fields, "document_key");
     if (rc == DG_OK)

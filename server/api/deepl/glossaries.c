@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PREFIX "/v2/glossaries/" /* as long as v3's */
-
 /* A glossary with its languages. */
 struct glossary {
     struct dg_memory_info info;
@@ -45,7 +43,7 @@ static int find(const struct dg_side *s, struct dg_memory *m, bool own, struct g
 {
     char id[DG_MEMORY_ID];
     struct dg_memory_info info;
-    dg_routes_part(s->request->path, PREFIX, id, sizeof id);
+    dg_routes_id(s->request->path, id, sizeof id);
     int rc = own ? dg_memory_get_own(m, DG_MEMORY_GLOSSARY, s->owner, id, &info, err)
                  : dg_memory_get(m, DG_MEMORY_GLOSSARY, s->owner, id, &info, err);
     if (rc == DG_OK)

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PREFIX "/v3/translation_memories/"
 #define PAGE 10
 #define MOST_OF_PAGE 25
 
@@ -110,7 +109,7 @@ void dg_deepl_memory_get(const struct dg_side *s, struct dg_http_reply *r)
     struct dg_memory_info info;
     struct dg_json *root = NULL;
     struct dg_error err = {0};
-    dg_routes_part(s->request->path, PREFIX, id, sizeof id);
+    dg_routes_id(s->request->path, id, sizeof id);
     struct dg_memory *m = dg_collections_take_reader(s->app->collections);
     int rc = dg_memory_get(m, DG_MEMORY_SENTENCES, s->owner, id, &info, &err);
     if (rc == DG_OK)
