@@ -166,18 +166,21 @@ static void describe(
         const char *name;
         size_t first, size;
     } stacks[] = {
-        [ENC] = {"enc", offsetof(struct dg_params, enc), sizeof(struct dg_enc_params)},
-        [DEC] = {"dec", offsetof(struct dg_params, dec), sizeof(struct dg_dec_params)},
+        [ENC] = {"encoder", offsetof(struct dg_params, enc), sizeof(struct dg_enc_params)},
+        [DEC] = {"decoder", offsetof(struct dg_params, dec), sizeof(struct dg_dec_params)},
     };
     out->N = dim(c, r->N);
     out->K = dim(c, r->K);
     /* The pre-softmax matrix may be a table, too. */
     out->use = r->use | (strcmp(r->name, dg_params_output(c)) ? 0 : DG_USE_MATRIX);
     out->offset = stacks[r->where].first + l * stacks[r->where].size + r->offset;
+    out->stack = stacks[r->where].name;
+    out->part = r->name;
+    out->layer = l;
     if (r->where == TOP)
         snprintf(out->name, sizeof out->name, "%s", r->name);
     else
-        snprintf(out->name, sizeof out->name, "%s.%u.%s", stacks[r->where].name, l, r->name);
+        snprintf(out->name, sizeof out->name, "%.3s.%u.%s", out->stack, l, r->name);
 }
 
 /* Describe parameter `stop` in *out; returns the number of parameters up to it (stop = SIZE_MAX:

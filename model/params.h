@@ -88,6 +88,10 @@ struct dg_params {
 /* One row of the table for a configuration. */
 struct dg_param_info {
     char name[64];
+    /* Its stack, "encoder" or "decoder" (NULL: it belongs to no layer), and its name without stack
+     * and layer: of "enc.2.self.qkv.w", "self.qkv.w". Static storage. */
+    const char *stack, *part;
+    uint32_t layer;
     /* [N,K]; vectors are [1,K] */
     uint32_t N, K;
     /* enum dg_use, or'ed; tied tables carry all their uses */

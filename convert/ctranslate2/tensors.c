@@ -189,10 +189,11 @@ int dg_ct2_config_read(
     return rc ? rc : read_positions(m, c, err);
 }
 
-/* Our names and theirs, without "enc.I." and "encoder/layer_I/". */
-static const struct row {
+/* Parts of our parameters (dg_param_info) and their names; within a layer, those follow
+ * "encoder/layer_I/". */
+static const struct {
     const char *ours, *theirs;
-} layer_rows[] = {{"self.qkv.w", "self_attention/linear_0/weight"},
+} parameters[] = {{"self.qkv.w", "self_attention/linear_0/weight"},
     {"self.qkv.b", "self_attention/linear_0/bias"},
     {"self.out.w", "self_attention/linear_1/weight"},
     {"self.out.b", "self_attention/linear_1/bias"},
@@ -205,35 +206,28 @@ static const struct row {
     {"cross.norm.bias", "attention/layer_norm/beta"}, {"ffn.w1", "ffn/linear_0/weight"},
     {"ffn.b1", "ffn/linear_0/bias"}, {"ffn.w2", "ffn/linear_1/weight"},
     {"ffn.b2", "ffn/linear_1/bias"}, {"ffn.norm.gain", "ffn/layer_norm/gamma"},
-    {"ffn.norm.bias", "ffn/layer_norm/beta"}},
-  top_rows[] = {{"out.w", "decoder/projection/weight"}, {"out.b", "decoder/projection/bias"},
-      {"src.pos", "encoder/position_encodings/encodings"},
-      {"tgt.pos", "decoder/position_encodings/encodings"},
-      {"src.norm.gain", "encoder/layer_norm/gamma"}, {"src.norm.bias", "encoder/layer_norm/beta"},
-      {"tgt.norm.gain", "decoder/layer_norm/gamma"}, {"tgt.norm.bias", "decoder/layer_norm/beta"}};
+    {"ffn.norm.bias", "ffn/layer_norm/beta"}, {"out.w", "decoder/projection/weight"},
+    {"out.b", "decoder/projection/bias"}, {"src.pos", "encoder/position_encodings/encodings"},
+    {"tgt.pos", "decoder/position_encodings/encodings"},
+    {"src.norm.gain", "encoder/layer_norm/gamma"}, {"src.norm.bias", "encoder/layer_norm/beta"},
+    {"tgt.norm.gain", "decoder/layer_norm/gamma"}, {"tgt.norm.bias", "decoder/layer_norm/beta"}};
 
 /* Find the variable of a parameter, and its name. */
 static const struct dg_ct2_variable *find_variable(
-    const struct dg_ct2 *m, const char *ours, char *name, size_t cap)
+    const struct dg_ct2 *m, const struct dg_param_info *p, char *name, size_t cap)
 {
-    char side[4];
-    unsigned layer;
-    int at = 0;
+    char layer[32] = "";
     name[0] = '\0';
-    if (strcmp(ours, "src.embed") == 0 || strcmp(ours, "tgt.embed") == 0) {
-        const struct dg_ct2_variable *v = ours[0] == 's' ? source_table(m) : target_table(m);
+    if (strcmp(p->part, "src.embed") == 0 || strcmp(p->part, "tgt.embed") == 0) {
+        const struct dg_ct2_variable *v = p->part[0] == 's' ? source_table(m) : target_table(m);
         snprintf(name, cap, "%s", v->name);
         return v;
     }
-    if (sscanf(ours, "%3[a-z].%u.%n", side, &layer, &at) == 2 && at > 0) {
-        for (size_t i = 0; i < COUNT(layer_rows); i++)
-            if (strcmp(layer_rows[i].ours, ours + at) == 0)
-                snprintf(name, cap, "%s/layer_%u/%s",
-                    strcmp(side, "enc") == 0 ? "encoder" : "decoder", layer, layer_rows[i].theirs);
-    }
-    for (size_t i = 0; i < COUNT(top_rows); i++)
-        if (strcmp(top_rows[i].ours, ours) == 0)
-            snprintf(name, cap, "%s", top_rows[i].theirs);
+    if (p->stack)
+        snprintf(layer, sizeof layer, "%s/layer_%u/", p->stack, p->layer);
+    for (size_t i = 0; i < COUNT(parameters); i++)
+        if (strcmp(parameters[i].ours, p->part) == 0)
+            snprintf(name, cap, "%s%s", layer, parameters[i].theirs);
     return name[0] ? dg_ct2_find(m, name) : NULL;
 }
 
@@ -297,7 +291,7 @@ static int add_parameter(const struct dg_ct2 *m, const struct dg_param_info *p,
     struct dg_error *err)
 {
     char name[128];
-    const struct dg_ct2_variable *v = find_variable(m, p->name, name, sizeof name);
+    const struct dg_ct2_variable *v = find_variable(m, p, name, sizeof name);
     if (!v)
         return WRONG(name[0] ? name : p->name, "variable %s is missing", name[0] ? name : p->name);
     mark(m, v, used);

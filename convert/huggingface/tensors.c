@@ -9,15 +9,15 @@
 #include <string.h>
 
 /* One of our parameters, and the tensors that are stacked to make it: rows of a matrix, or elements
- * of a vector. */
+ * of a vector. Within a layer, their names begin with "model.encoder.layers.I." or
+ * "model.decoder.layers.I.". */
 struct row {
-    /* without "enc.I." or "dec.I." */
+    /* dg_param_info's part */
     const char *ours;
-    /* without "model.encoder.layers.I." or "model.decoder.layers.I." */
     const char *parts[3];
 };
 
-static const struct row layer_rows[] = {
+static const struct row parameters[] = {
     {"self.qkv.w",
         {"self_attn.q_proj.weight", "self_attn.k_proj.weight", "self_attn.v_proj.weight"}},
     {"self.qkv.b", {"self_attn.q_proj.bias", "self_attn.k_proj.bias", "self_attn.v_proj.bias"}},
@@ -39,15 +39,11 @@ static const struct row layer_rows[] = {
     {"ffn.b2", {"fc2.bias"}},
     {"ffn.norm.gain", {"final_layer_norm.weight"}},
     {"ffn.norm.bias", {"final_layer_norm.bias"}},
+    {"src.norm.gain", {"model.encoder.layer_norm.weight"}},
+    {"src.norm.bias", {"model.encoder.layer_norm.bias"}},
+    {"tgt.norm.gain", {"model.decoder.layer_norm.weight"}},
+    {"tgt.norm.bias", {"model.decoder.layer_norm.bias"}},
 };
-
-/* The last norms of stacks whose norms come before the sublayers. */
-static const struct {
-    const char *ours, *theirs;
-} last_norms[] = {{"src.norm.gain", "model.encoder.layer_norm.weight"},
-    {"src.norm.bias", "model.encoder.layer_norm.bias"},
-    {"tgt.norm.gain", "model.decoder.layer_norm.weight"},
-    {"tgt.norm.bias", "model.decoder.layer_norm.bias"}};
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 #define SHARED "model.shared.weight"
@@ -246,26 +242,21 @@ static int read_parts(struct job *j, const struct dg_safetensor *const *parts, s
     return 0;
 }
 
-static int read_layer(struct job *j, const char *side, unsigned layer, const char *ours,
-    const struct dg_param_info *p, float *dst, struct dg_error *err)
+/* Read the tensors that a row names. */
+static int read_named(struct job *j, const struct row *r, const struct dg_param_info *p, float *dst,
+    struct dg_error *err)
 {
     const struct dg_safetensor *parts[3];
-    for (size_t i = 0; i < COUNT(layer_rows); i++) {
-        size_t n = 0;
-        if (strcmp(layer_rows[i].ours, ours) != 0)
-            continue;
-        for (; n < COUNT(parts) && layer_rows[i].parts[n]; n++) {
-            char name[128];
-            snprintf(
-                name, sizeof name, "model.%s.layers.%u.%s", side, layer, layer_rows[i].parts[n]);
-            parts[n] = dg_tensor_set_find(j->file, name);
-            if (!parts[n])
-                return WRONG(name, "tensor %s is missing", name);
-        }
-        return read_parts(j, parts, n, p, dst, err);
+    char layer[48] = "", name[128];
+    size_t n = 0;
+    if (p->stack)
+        snprintf(layer, sizeof layer, "model.%s.layers.%u.", p->stack, p->layer);
+    for (; n < COUNT(parts) && r->parts[n]; n++) {
+        snprintf(name, sizeof name, "%s%s", layer, r->parts[n]);
+        if (!(parts[n] = dg_tensor_set_find(j->file, name)))
+            return WRONG(name, "tensor %s is missing", name);
     }
-    return dg_error_field(
-        err, DG_EINTERNAL, p->name, "parameter %s has no place in a MarianMT model", p->name);
+    return read_parts(j, parts, n, p, dst, err);
 }
 
 static int read_bias(struct job *j, const struct dg_param_info *p, float *dst, struct dg_error *err)
@@ -283,27 +274,16 @@ static int read_parameter(
     const struct {
         const char *ours;
         const struct dg_safetensor *tensor;
-    } tops[] = {{"src.embed", t->source}, {"tgt.embed", t->target}, {"out.w", t->output},
+    } tables[] = {{"src.embed", t->source}, {"tgt.embed", t->target}, {"out.w", t->output},
         {"src.pos", t->positions[0]}, {"tgt.pos", t->positions[1]}};
-    char side[4];
-    unsigned layer;
-    int at = 0;
-    if (sscanf(p->name, "%3[a-z].%u.%n", side, &layer, &at) == 2 && at > 0)
-        return read_layer(
-            j, strcmp(side, "enc") == 0 ? "encoder" : "decoder", layer, p->name + at, p, dst, err);
-    if (strcmp(p->name, "out.b") == 0)
+    if (strcmp(p->part, "out.b") == 0)
         return read_bias(j, p, dst, err);
-    for (size_t i = 0; i < COUNT(last_norms); i++) {
-        const struct dg_safetensor *norm;
-        if (strcmp(last_norms[i].ours, p->name) != 0)
-            continue;
-        norm = first_of(j->file, &last_norms[i].theirs, 1, err);
-        return norm ? read_parts(j, &norm, 1, p, dst, err) : DG_EFORMAT;
-    }
-    for (size_t i = 0; i < COUNT(tops); i++) {
-        if (strcmp(tops[i].ours, p->name) == 0 && tops[i].tensor)
-            return read_parts(j, &tops[i].tensor, 1, p, dst, err);
-    }
+    for (size_t i = 0; i < COUNT(parameters); i++)
+        if (strcmp(parameters[i].ours, p->part) == 0)
+            return read_named(j, &parameters[i], p, dst, err);
+    for (size_t i = 0; i < COUNT(tables); i++)
+        if (strcmp(tables[i].ours, p->part) == 0 && tables[i].tensor)
+            return read_parts(j, &tables[i].tensor, 1, p, dst, err);
     return dg_error_field(
         err, DG_EINTERNAL, p->name, "parameter %s has no place in a MarianMT model", p->name);
 }

@@ -15,17 +15,17 @@ enum form {
 
 #define ZEROS "" /* no array: d_model rows of zeros */
 
-/* One of our parameters, and Marian's arrays that are stacked to make it. */
+/* One of our parameters, and Marian's arrays that are stacked to make it. Within a layer, the
+ * arrays' names begin with "encoder_lI_" or "decoder_lI_", and those of a pre-norm model's norms
+ * end in "_pre". */
 struct row {
-    /* without "enc.I." or "dec.I." */
+    /* dg_param_info's part */
     const char *ours;
     enum form form;
-    const char
-        *arrays[3]; /* without "encoder_lI_" or "decoder_lI_"; a pre-norm model's norms end in
-                       "_pre" */
+    const char *arrays[3];
 };
 
-static const struct row layer_rows[] = {
+static const struct row parameters[] = {
     {"self.qkv.w", INPUTS, {"self_Wq", "self_Wk", "self_Wv"}},
     {"self.qkv.b", VECTOR, {"self_bq", "self_bk", "self_bv"}},
     {"self.out.w", INPUTS, {"self_Wo"}},
@@ -50,9 +50,6 @@ static const struct row layer_rows[] = {
     {"ffn.b2", VECTOR, {"ffn_b2"}},
     {"ffn.norm.gain", VECTOR, {"ffn_ffn_ln_scale"}},
     {"ffn.norm.bias", VECTOR, {"ffn_ffn_ln_bias"}},
-};
-
-static const struct row top_rows[] = {
     {"src.embed", ROWS, {"encoder_Wemb"}},
     {"tgt.embed", ROWS, {"decoder_Wemb"}},
     {"out.w", ROWS, {"decoder_ff_logit_out_Wt"}},
@@ -86,15 +83,6 @@ struct values {
     /* [N]; only with bytes */
     float *scales;
 };
-
-static const struct row *find_row(const struct row *rows, size_t n, const char *ours)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(rows[i].ours, ours) == 0)
-            return &rows[i];
-    }
-    return NULL;
-}
 
 /* Find the array and mark it as used. NULL with an error. */
 static const struct dg_marian_array *find_array(
@@ -192,16 +180,11 @@ static int read_part(struct job *j, const char *name, enum form form, const stru
     return rc;
 }
 
-static bool is_norm(const char *ours)
-{
-    return strstr(ours, ".norm.") != NULL;
-}
-
 /* Make the array's name; norms in the layers of pre-norm models are named differently. */
 static void name_array(const struct job *j, const char *ours, const char *prefix, const char *array,
     char *out, size_t cap)
 {
-    const bool pre = j->config->pre_norm && prefix[0] && is_norm(ours);
+    const bool pre = j->config->pre_norm && prefix[0] && strstr(ours, ".norm.");
     if (pre && strncmp(array, "rnn_ffn_ln", 10) == 0) /* "ffn" is in post-norm models only */
         array = strcmp(array, "rnn_ffn_ln_scale") == 0 ? "rnn_ln_scale" : "rnn_ln_bias";
     snprintf(out, cap, "%s%s%s", prefix, array, pre ? "_pre" : "");
@@ -231,20 +214,6 @@ static int read_parts(struct job *j, const struct row *r, const char *prefix,
     return 0;
 }
 
-/* Find where tied tables and older models keep a top parameter; otherwise it is as the table says.
- */
-static struct row resolve_top(const struct job *j, const struct row *r)
-{
-    struct row row = *r;
-    if (strcmp(r->ours, "src.embed") == 0 && j->options->tied_source)
-        row.arrays[0] = "Wemb";
-    if (strcmp(r->ours, "out.w") == 0 && !dg_marian_arrays_find(j->arrays, r->arrays[0])) {
-        row.arrays[0] = "decoder_ff_logit_out_W";
-        row.form = INPUTS;
-    }
-    return row;
-}
-
 /* If Marian has no biases, ours of the feed-forward network are zeros. */
 static bool is_zeros(const struct job *j, const struct row *r)
 {
@@ -252,26 +221,27 @@ static bool is_zeros(const struct job *j, const struct row *r)
            (strcmp(r->ours, "ffn.b1") == 0 || strcmp(r->ours, "ffn.b2") == 0);
 }
 
-/* Find the parameter's row with its arrays' names, and the prefix of these names. */
+/* Find the parameter's row with its arrays' names, and the prefix of these names. Tied tables and
+ * older models have other names than the table says. */
 static int find_parameter(const struct job *j, const struct dg_param_info *p, struct row *row,
     char *prefix, size_t cap, struct dg_error *err)
 {
-    char side[4];
-    unsigned layer;
-    int at = 0;
-    const struct row *found;
-    prefix[0] = '\0';
-    if (sscanf(p->name, "%3[a-z].%u.%n", side, &layer, &at) == 2 && at > 0) {
-        found = find_row(layer_rows, COUNT(layer_rows), p->name + at);
-        snprintf(
-            prefix, cap, "%s_l%u_", strcmp(side, "enc") == 0 ? "encoder" : "decoder", layer + 1);
-    } else {
-        found = find_row(top_rows, COUNT(top_rows), p->name);
-    }
-    if (!found)
+    size_t i = 0;
+    while (i < COUNT(parameters) && strcmp(parameters[i].ours, p->part) != 0)
+        i++;
+    if (i == COUNT(parameters))
         return dg_error_field(
             err, DG_EINTERNAL, p->name, "parameter %s has no place in a Marian model", p->name);
-    *row = prefix[0] ? *found : resolve_top(j, found);
+    *row = parameters[i];
+    prefix[0] = '\0';
+    if (p->stack)
+        snprintf(prefix, cap, "%s_l%u_", p->stack, p->layer + 1);
+    if (strcmp(p->part, "src.embed") == 0 && j->options->tied_source)
+        row->arrays[0] = "Wemb";
+    if (strcmp(p->part, "out.w") == 0 && !dg_marian_arrays_find(j->arrays, row->arrays[0])) {
+        row->arrays[0] = "decoder_ff_logit_out_W";
+        row->form = INPUTS;
+    }
     return 0;
 }
 
