@@ -239,10 +239,11 @@ static void without_dropout(const struct dg_yaml *yml, const char *name, char *o
 
 static int refuse_norms(const struct dg_yaml *yml, const char *name, struct dg_error *err)
 {
+    char list[64];
     return REFUSE(name,
         "Marian option %s: \"%s\" is not supported: post-norm models have preprocess \"\", "
         "postprocess \"dan\" and postprocess-top \"\", pre-norm ones \"n\", \"da\" and \"n\"",
-        name, dg_yaml_find(yml, name)->items[0]);
+        name, text_of(dg_yaml_find(yml, name), list, sizeof list));
 }
 
 /* Read where the norms are: all after the sublayers, or all before them and one at each stack's

@@ -32,6 +32,8 @@ static const struct line {
     {"type: multi-transformer", "type", "multi-transformer", DG_EUNSUP},
     {"transformer-preprocess: n", "transformer-preprocess", "\"n\"", DG_EUNSUP},
     {"transformer-postprocess: da", "transformer-postprocess", "\"da\"", DG_EUNSUP},
+    {"transformer-postprocess: []", "transformer-postprocess", "\"[]\"", DG_EUNSUP},
+    {"transformer-postprocess: [an, d]", "transformer-postprocess", "\"[an, d]\"", DG_EUNSUP},
     {"transformer-postprocess-emb: nd", "transformer-postprocess-emb", "\"nd\"", DG_EUNSUP},
     {"transformer-postprocess-top: n", "transformer-postprocess-top", "\"n\"", DG_EUNSUP},
     {"transformer-ffn-activation: gelu", "transformer-ffn-activation", "gelu", DG_EUNSUP},
