@@ -11,7 +11,7 @@ enum { MAX_STACK = 1 << 16, MAX_MEMO = 1 << 20, MAX_NODES = 1 << 22, MAX_TEXT = 
 #define UNSUPPORTED(...) dg_error_field(err, DG_EUNSUP, "pickle", __VA_ARGS__)
 
 struct machine {
-    struct dg_pickle_input *in;
+    struct dg_input_cursor *in;
     struct dg_arena *arena;
     /* [MAX_STACK] */
     struct dg_pickle **stack;
@@ -54,19 +54,10 @@ static struct dg_pickle *pop(struct machine *m)
     return m->depth ? m->stack[--m->depth] : NULL;
 }
 
-static const unsigned char *take(struct machine *m, size_t n)
-{
-    const unsigned char *p = m->in->at;
-    if (n > (size_t)(m->in->end - p))
-        return NULL;
-    m->in->at += n;
-    return p;
-}
-
 /* Take a little-endian number of n bytes; false at the end of the input. */
 static bool take_number(struct machine *m, size_t n, uint32_t *out)
 {
-    const unsigned char *p = take(m, n);
+    const unsigned char *p = dg_input_take(m->in, n);
     *out = 0;
     for (size_t i = 0; p && i < n; i++)
         *out |= (uint32_t)p[i] << 8 * i;
@@ -147,7 +138,8 @@ static int add_items(
 static int push_text(struct machine *m, struct dg_error *err)
 {
     uint32_t n;
-    const unsigned char *p = take_number(m, 4, &n) && n <= MAX_TEXT ? take(m, n) : NULL;
+    const unsigned char *p =
+        take_number(m, 4, &n) && n <= MAX_TEXT ? dg_input_take(m->in, n) : NULL;
     if (!p || memchr(p, 0, n))
         return REFUSE("a text that is cut, longer than %d bytes, or holds a NUL", MAX_TEXT);
     struct dg_pickle *t = new_node(m, DG_PICKLE_TEXT);
@@ -200,7 +192,7 @@ static int push_global(struct machine *m, struct dg_error *err)
 static int push_long(struct machine *m, struct dg_error *err)
 {
     uint32_t n;
-    const unsigned char *p = take_number(m, 1, &n) ? take(m, n) : NULL;
+    const unsigned char *p = take_number(m, 1, &n) ? dg_input_take(m->in, n) : NULL;
     if (!p)
         return REFUSE("a LONG1 that is cut");
     if (n > 8) {
@@ -358,13 +350,13 @@ static int step(struct machine *m, unsigned char op, struct dg_error *err)
         "opcode 0x%02x, which no dictionary of tensors has; nothing of it is run", (unsigned)op);
 }
 
-int dg_pickle_read(struct dg_pickle_input *in, struct dg_arena *arena, struct dg_pickle **out,
+int dg_pickle_read(struct dg_input_cursor *in, struct dg_arena *arena, struct dg_pickle **out,
     struct dg_error *err)
 {
     struct machine m = {.in = in, .arena = arena, .stack = malloc(MAX_STACK * sizeof *m.stack)};
     int rc = m.stack ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for a pickle");
     while (!rc) {
-        const unsigned char *op = take(&m, 1);
+        const unsigned char *op = dg_input_take(in, 1);
         if (!op) {
             rc = REFUSE("it ends without a STOP");
         } else if (*op == '.') {

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "convert/input.h"
 #include "kernels/backend.h" /* enum dg_type */
 
 #include <stdbool.h>
@@ -40,13 +41,9 @@ struct dg_pickle {
     size_t n, room;
 };
 
-struct dg_pickle_input {
-    const unsigned char *at, *end;
-};
-
 /* Read the next pickle of the input, up to and including its STOP. Nodes are allocated in the
  * arena. DG_EFORMAT, DG_EUNSUP name the opcode or the global. */
-int dg_pickle_read(struct dg_pickle_input *in, struct dg_arena *arena, struct dg_pickle **out,
+int dg_pickle_read(struct dg_input_cursor *in, struct dg_arena *arena, struct dg_pickle **out,
     struct dg_error *err);
 
 #endif

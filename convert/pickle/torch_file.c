@@ -158,7 +158,7 @@ static int read_tensor(struct dg_torch_file *f, const struct dg_pickle *t, struc
 }
 
 /* Find the elements of an old file's storages, which follow in the order of its list of keys. */
-static int place_storages(struct dg_torch_file *f, struct dg_pickle_input *in,
+static int place_storages(struct dg_torch_file *f, struct dg_input_cursor *in,
     const struct dg_pickle *keys, struct dg_error *err)
 {
     for (size_t i = 0; i < keys->n; i++) {
@@ -167,21 +167,18 @@ static int place_storages(struct dg_torch_file *f, struct dg_pickle_input *in,
         for (size_t k = 0; k < f->n_storages && keys->items[i]->kind == DG_PICKLE_TEXT; k++)
             if (strcmp(f->storages[k].key, keys->items[i]->text) == 0)
                 s = &f->storages[k];
-        if ((size_t)(in->end - in->at) >= sizeof n)
-            memcpy(&n, in->at, sizeof n);
-        if (!s || s->data || (size_t)(in->end - in->at) < sizeof n ||
-            s->bytes > (uint64_t)(in->end - in->at) - sizeof n || !n || s->bytes % n)
+        const unsigned char *count = dg_input_take(in, sizeof n);
+        if (count)
+            memcpy(&n, count, sizeof n);
+        if (!s || s->data || !n || s->bytes % n || !(s->data = dg_input_take(in, s->bytes)))
             return REFUSE(
                 "pickle", "the elements of storage %zu are missing or of another number", i + 1);
-        in->at += sizeof n;
-        s->data = in->at;
-        in->at += s->bytes;
     }
     return 0;
 }
 
 static int list_tensors(struct dg_torch_file *f, const struct dg_pickle *dict,
-    struct dg_pickle_input *in, const struct dg_pickle *keys, struct dg_error *err)
+    struct dg_input_cursor *in, const struct dg_pickle *keys, struct dg_error *err)
 {
     if (dict->kind != DG_PICKLE_DICT || !dict->n)
         return REFUSE("pickle", "it holds no dictionary of tensors");
@@ -245,9 +242,9 @@ static int read_zip(struct dg_torch_file *f, struct dg_error *err)
     snprintf(name, sizeof name, "%s/data.pkl", f->prefix);
     if (!rc)
         rc = read_entry(f, name, MAX_PICKLE, &pickle, &size, err);
-    struct dg_pickle_input in = {0};
+    struct dg_input_cursor in = {0};
     if (!rc) {
-        in = (struct dg_pickle_input){pickle, (const unsigned char *)pickle + size};
+        in = (struct dg_input_cursor){pickle, (const unsigned char *)pickle + size};
         rc = dg_pickle_read(&in, &f->arena, &dict, err);
     }
     if (!rc)
@@ -293,7 +290,7 @@ static int read_old(struct dg_torch_file *f, struct dg_error *err)
 {
     static const unsigned char number[] = {
         0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19};
-    struct dg_pickle_input in = {f->bytes.at, f->bytes.end};
+    struct dg_input_cursor in = f->bytes;
     struct dg_pickle *p[5];
     int rc = 0;
     for (int i = 0; i < 5 && !rc; i++) {
