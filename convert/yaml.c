@@ -1,6 +1,7 @@
 #include "convert/yaml.h"
 
 #include "base/arena.h"
+#include "base/array.h"
 
 #include <yaml.h>
 
@@ -73,14 +74,10 @@ static int copy_scalar(struct reader *r, const yaml_event_t *event, const char *
 
 static int add_item(struct reader *r, struct items *items, const char *s)
 {
-    if (items->n == items->cap) {
-        size_t cap = items->cap ? 2 * items->cap : 8;
-        const char **data = realloc(items->data, cap * sizeof *data);
-        if (!data)
-            return no_memory(r);
-        items->data = data;
-        items->cap = cap;
-    }
+    const char **data = dg_array_grow(items->data, items->n, &items->cap, sizeof *data);
+    if (!data)
+        return no_memory(r);
+    items->data = data;
     items->data[items->n++] = s;
     return 0;
 }
@@ -109,14 +106,10 @@ static int add_entry(struct reader *r, const char *key, bool is_list, const stru
     if (y->n == MAX_ENTRIES)
         return dg_error_field(
             r->err, DG_ELIMIT, "yaml", "%s: more than %d entries", r->what, MAX_ENTRIES);
-    if (y->n == y->cap) {
-        size_t cap = y->cap ? 2 * y->cap : 64;
-        struct dg_yaml_entry *entries = realloc(y->entries, cap * sizeof *entries);
-        if (!entries)
-            return no_memory(r);
-        y->entries = entries;
-        y->cap = cap;
-    }
+    struct dg_yaml_entry *entries = dg_array_grow(y->entries, y->n, &y->cap, sizeof *entries);
+    if (!entries)
+        return no_memory(r);
+    y->entries = entries;
     const char **copy = dg_arena_array(&y->arena, items->n, sizeof *copy);
     if (!copy)
         return no_memory(r);

@@ -1,4 +1,5 @@
 /* Runs texts and pairs through the model's engines: all at once, or reported as they finish. */
+#include "base/array.h"
 #include "library/internal.h"
 
 #include <stdlib.h>
@@ -172,19 +173,6 @@ struct flow {
     bool ended;
 };
 
-static int make_room(struct flowing *t, struct dg_error *err)
-{
-    if (t->n_ready < t->cap)
-        return DG_OK;
-    const size_t cap = t->cap ? 2 * t->cap : 4;
-    struct dg_finished_part *grown = realloc(t->ready, cap * sizeof *grown);
-    if (!grown)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %zu sentences", cap);
-    t->ready = grown;
-    t->cap = cap;
-    return DG_OK;
-}
-
 /* Note further finished sentences of job i, in the text's order. The job keeps their texts. */
 static void note_sentences(void *arg, size_t i)
 {
@@ -192,11 +180,15 @@ static void note_sentences(void *arg, size_t i)
     struct flowing *t = &f->list[i];
     int rc = DG_OK;
     while (f->stream.sentence && t->told + t->n_ready < dg_job_parts(t->job) && rc == DG_OK) {
-        rc = make_room(t, &f->err);
-        if (!rc)
-            rc = dg_job_finish_part(t->job, t->told + t->n_ready, &t->ready[t->n_ready], &f->err);
-        if (!rc)
-            t->n_ready++;
+        struct dg_finished_part *ready =
+            dg_array_grow(t->ready, t->n_ready, &t->cap, sizeof *ready);
+        if (!ready) {
+            dg_error_set(&f->err, DG_ENOMEM, "no memory for a text's sentences");
+            return;
+        }
+        t->ready = ready;
+        rc = dg_job_finish_part(t->job, t->told + t->n_ready, &ready[t->n_ready], &f->err);
+        t->n_ready += !rc;
     }
 }
 

@@ -1,5 +1,6 @@
 /* Writes a weights file: collects tensors in memory, then makes the header and writes everything
  * under a temporary name, syncs and renames. */
+#include "base/array.h"
 #include "base/buffer.h"
 #include "weights/disk.h"
 #include "weights/half.h"
@@ -79,17 +80,10 @@ static struct entry *add_entry(
             err, DG_EINVAL, name, "tensor %s was added before, or there are too many", name);
         return NULL;
     }
-    if (w->n == w->cap) {
-        size_t cap = w->cap ? 2 * w->cap : 64;
-        struct entry *entries = realloc(w->entries, cap * sizeof *entries);
-        if (!entries) {
-            dg_error_set(err, DG_ENOMEM, "no memory for tensor %s", name);
-            return NULL;
-        }
+    struct entry *entries = dg_array_grow(w->entries, w->n, &w->cap, sizeof *entries);
+    if (entries)
         w->entries = entries;
-        w->cap = cap;
-    }
-    char *copy = strdup(name);
+    char *copy = entries ? strdup(name) : NULL;
     if (!copy) {
         dg_error_set(err, DG_ENOMEM, "no memory for tensor %s", name);
         return NULL;
