@@ -44,13 +44,31 @@ static int write_side(const char *out, struct dg_json *manifest, const char *key
     return rc;
 }
 
+static bool is_joint_spm(const struct dg_convert_sides *s)
+{
+    return s->source_spm && s->target_spm && strcmp(s->source_spm, s->target_spm) == 0;
+}
+
+/* Find a bad SentencePiece model now, and not when the server opens the bundle. */
+static int check_spms(const struct dg_convert_sides *s, struct dg_error *err)
+{
+    const char *const paths[2] = {s->source_spm, is_joint_spm(s) ? NULL : s->target_spm};
+    int rc = 0;
+    for (size_t i = 0; i < 2 && !rc; i++) {
+        struct dg_spm *spm = NULL;
+        rc = paths[i] ? dg_spm_open(paths[i], &spm, err) : 0;
+        dg_spm_close(spm);
+    }
+    return rc;
+}
+
 static int write_sides(const struct dg_convert_bundle *b, struct dg_error *err)
 {
     const struct dg_convert_sides *s = &b->sides;
     const char *out = b->out;
     struct dg_json *manifest = b->manifest;
     bool joint = dg_convert_vocab_equal(s->source, s->target);
-    bool joint_spm = s->source_spm && s->target_spm && strcmp(s->source_spm, s->target_spm) == 0;
+    bool joint_spm = is_joint_spm(s);
     int rc = 0;
     if (s->source_spm)
         rc = write_side(out, manifest, "source_spm", joint_spm ? "joint.spm" : "source.spm", NULL,
@@ -69,7 +87,9 @@ static int write_sides(const struct dg_convert_bundle *b, struct dg_error *err)
 
 int dg_convert_output_write(const struct dg_convert_bundle *b, struct dg_error *err)
 {
-    int rc = dg_file_make_dir(b->out, err); /* found now, not after all tensors are read */
+    int rc = check_spms(&b->sides, err);
+    if (!rc)
+        rc = dg_file_make_dir(b->out, err); /* found now, not after all tensors are read */
     if (!rc)
         rc = write_weights(b, err);
     if (!rc)
@@ -77,14 +97,6 @@ int dg_convert_output_write(const struct dg_convert_bundle *b, struct dg_error *
     if (!rc && b->add_files)
         rc = b->add_files(b->job, err);
     return rc ? rc : dg_bundle_seal(b->out, b->manifest, err);
-}
-
-int dg_convert_output_check_spm(const char *path, struct dg_error *err)
-{
-    struct dg_spm *spm = NULL;
-    int rc = dg_spm_open(path, &spm, err);
-    dg_spm_close(spm);
-    return rc;
 }
 
 struct dg_json *dg_convert_output_manifest(

@@ -30,11 +30,8 @@ struct dg_convert_bundle {
 
 /* Create the directory, write weights, vocabularies and SentencePiece models (one file where both
  * sides share it) and further files, and seal the bundle. An old bundle there stays as it is if
- * tensors are refused or the weights cannot be written. */
+ * SentencePiece models or tensors are refused or the weights cannot be written. */
 int dg_convert_output_write(const struct dg_convert_bundle *b, struct dg_error *err);
-
-/* Check a SentencePiece model, so that a bad one is found now and not by the server. */
-int dg_convert_output_check_spm(const char *path, struct dg_error *err);
 
 /* Make a manifest with format, name, licence (unless NULL), model and decoding, and an empty
  * "files". NULL: err has DG_EINVAL (a manifest takes no such name or licence) or DG_ENOMEM. */

@@ -163,10 +163,6 @@ static int read_config(struct job *j, struct dg_error *err)
         rc = dg_json_field_number(
             j->settings, "config.json", "layer_norm_epsilon", 1e-12, 0.1, &eps, err);
     c->norm_eps = (float)eps;
-    if (!rc && j->o->source_spm)
-        rc = dg_convert_output_check_spm(j->o->source_spm, err);
-    if (!rc && j->o->target_spm)
-        rc = dg_convert_output_check_spm(j->o->target_spm, err);
     return rc ? rc : dg_config_check(c, err);
 }
 

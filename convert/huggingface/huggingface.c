@@ -63,10 +63,8 @@ static int find_spms(struct job *j, struct dg_error *err)
         return 0; /* the bundle takes pieces only */
     j->source_spm = dg_file_join(j->o->dir, "source.spm");
     j->target_spm = dg_file_join(j->o->dir, "target.spm");
-    if (!j->source_spm || !j->target_spm)
-        return dg_error_set(err, DG_ENOMEM, "no memory for a path");
-    int rc = dg_convert_output_check_spm(j->source_spm, err);
-    return rc ? rc : dg_convert_output_check_spm(j->target_spm, err);
+    return j->source_spm && j->target_spm ? 0
+                                          : dg_error_set(err, DG_ENOMEM, "no memory for a path");
 }
 
 /* Read the one SentencePiece model of both sides, and the vocabularies. */
@@ -80,10 +78,8 @@ static int read_multilingual(struct job *j, struct dg_error *err)
     j->target_spm = j->source_spm ? strdup(j->source_spm) : NULL;
     if (!j->target_spm)
         return dg_error_field(err, DG_EFORMAT, names[0], "%s has no %s", j->o->dir, names[0]);
-    int rc = dg_convert_output_check_spm(j->source_spm, err);
-    if (!rc)
-        rc = dg_hf_multilingual_vocab(
-            &j->options, j->o->dir, j->source_spm, c->source_vocab, &j->source, err);
+    int rc = dg_hf_multilingual_vocab(
+        &j->options, j->o->dir, j->source_spm, c->source_vocab, &j->source, err);
     if (!rc)
         rc = dg_hf_multilingual_vocab(
             &j->options, j->o->dir, j->source_spm, c->target_vocab, &j->target, err);

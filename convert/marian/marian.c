@@ -88,11 +88,7 @@ static int read_vocabs(struct job *j, struct dg_error *err)
     if (!j->source_spm != !j->target_spm)
         return dg_error_field(err, DG_EINVAL, "spm", "only the %s side has a SentencePiece model",
             j->source_spm ? "source" : "target");
-    if (j->source_spm)
-        rc = dg_convert_output_check_spm(j->source_spm, err);
-    if (j->target_spm && !rc)
-        rc = dg_convert_output_check_spm(j->target_spm, err);
-    return rc ? rc : read_ids(j, err);
+    return read_ids(j, err);
 }
 
 /* The array's size gives the number of learned positions. */
