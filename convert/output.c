@@ -99,38 +99,48 @@ int dg_convert_output_write(const struct dg_convert_bundle *b, struct dg_error *
     return rc ? rc : dg_bundle_seal(b->out, b->manifest, err);
 }
 
-struct dg_json *dg_convert_output_manifest(
-    const char *name, const char *licence, const struct dg_config *c, struct dg_error *err)
+static int no_memory(struct dg_error *err)
 {
-    if (dg_bundle_check_name("name", name, err) ||
-        (licence && dg_bundle_check_text("licence", licence, err)))
-        return NULL;
-    struct dg_json *m = dg_json_new_object();
-    int rc = dg_json_set_int(m, "format", 1);
+    return dg_error_set(err, DG_ENOMEM, "no memory for the manifest, or its text is not UTF-8");
+}
+
+/* The name given, or "en-de-fr" for a model from en to de,fr. */
+static const char *name_of(const struct dg_convert_to *to, char out[80])
+{
+    if (to->name)
+        return to->name;
+    snprintf(out, 80, "%s-%s", to->source_lang, to->target_lang);
+    for (char *comma = out; (comma = strchr(comma, ','));)
+        *comma = '-';
+    return out;
+}
+
+int dg_convert_output_manifest(const struct dg_convert_to *to, const char *from,
+    const struct dg_config *c, struct dg_json **out, struct dg_error *err)
+{
+    char languages[80];
+    const char *name = name_of(to, languages);
+    int rc = dg_bundle_check_name("name", name, err);
+    if (!rc && to->licence)
+        rc = dg_bundle_check_text("licence", to->licence, err);
+    if (rc)
+        return rc;
+    struct dg_json *m = dg_json_new_object(), *training = dg_json_new_object();
+    rc = dg_json_set_int(m, "format", 1);
     rc |= dg_json_set_string(m, "name", name);
-    if (licence)
-        rc |= dg_json_set_string(m, "licence", licence);
+    if (to->licence)
+        rc |= dg_json_set_string(m, "licence", to->licence);
     rc |= dg_json_set_take(m, "pairs", dg_json_new_array());
     rc |= dg_json_set_take(m, "files", dg_json_new_object());
     rc |= dg_config_write(c, m);
-    if (!rc)
-        return m;
-    dg_error_set(err, DG_ENOMEM, "no memory for the manifest, or its text is not UTF-8");
-    dg_json_free(m);
-    return NULL;
+    rc |= dg_json_set_string(training, "converted_from", from);
+    rc |= dg_json_set_take(m, "training", training);
+    *out = m;
+    return rc ? no_memory(err) : 0;
 }
 
-int dg_convert_output_origin(struct dg_json *m, const char *from, struct dg_error *err)
-{
-    struct dg_json *origin = dg_json_new_object();
-    int rc = dg_json_set_string(origin, "converted_from", from);
-    rc |= dg_json_set_take(m, "training", origin);
-    return rc ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest, or its text is not UTF-8")
-              : 0;
-}
-
-int dg_convert_output_pair(struct dg_json *m, const char *source_lang, const char *target_lang,
-    const char *from, struct dg_error *err)
+int dg_convert_output_pair(
+    struct dg_json *m, const char *source_lang, const char *target_lang, struct dg_error *err)
 {
     if (dg_bundle_check_language("source_lang", source_lang, err) ||
         dg_bundle_check_language("target_lang", target_lang, err))
@@ -139,7 +149,5 @@ int dg_convert_output_pair(struct dg_json *m, const char *source_lang, const cha
     int rc = dg_json_append_take(pair, dg_json_new_string(source_lang, strlen(source_lang)));
     rc |= dg_json_append_take(pair, dg_json_new_string(target_lang, strlen(target_lang)));
     rc |= dg_json_append_take(dg_json_get(m, "pairs"), pair);
-    if (rc)
-        return dg_error_set(err, DG_ENOMEM, "no memory for the manifest, or its text is not UTF-8");
-    return from ? dg_convert_output_origin(m, from, err) : 0;
+    return rc ? no_memory(err) : 0;
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "model/config.h"
+#include "convert/to.h"
 #include "convert/vocab.h"
 #include "weights/weights.h"
 
@@ -33,16 +34,14 @@ struct dg_convert_bundle {
  * SentencePiece models or tensors are refused or the weights cannot be written. */
 int dg_convert_output_write(const struct dg_convert_bundle *b, struct dg_error *err);
 
-/* Make a manifest with format, name, licence (unless NULL), model and decoding, and an empty
- * "files". NULL: err has DG_EINVAL (a manifest takes no such name or licence) or DG_ENOMEM. */
-struct dg_json *dg_convert_output_manifest(
-    const char *name, const char *licence, const struct dg_config *c, struct dg_error *err);
+/* Make a manifest: format, name (SOURCE-TARGET unless given), licence, model, decoding, and in
+ * "training" the original format; "pairs" and "files" are empty. DG_EINVAL: a manifest takes no
+ * such name or licence. Caller frees *out, also after a failure. */
+int dg_convert_output_manifest(const struct dg_convert_to *to, const char *from,
+    const struct dg_config *c, struct dg_json **out, struct dg_error *err);
 
-/* Add a pair of languages that the model translates, and the original format (NULL: not given
- * here). DG_EINVAL: a code is not a language tag. */
-int dg_convert_output_pair(struct dg_json *m, const char *source_lang, const char *target_lang,
-    const char *from, struct dg_error *err);
-/* Add the original format to "training". */
-int dg_convert_output_origin(struct dg_json *m, const char *from, struct dg_error *err);
+/* Add a pair of languages that the model translates. DG_EINVAL: a code is not a language tag. */
+int dg_convert_output_pair(
+    struct dg_json *m, const char *source_lang, const char *target_lang, struct dg_error *err);
 
 #endif

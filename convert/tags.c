@@ -55,7 +55,7 @@ static int write_tagged(const struct dg_convert_vocab *v, const char *source, co
                 find_tag(v, NULL), (int)(n < 60 ? n : 60), p);
         else if (dg_json_get(tags, code))
             rc = dg_error_field(err, DG_EINVAL, "target_lang", "--target-lang has %s twice", code);
-        else if (!(rc = dg_convert_output_pair(manifest, source, code, NULL, err)) &&
+        else if (!(rc = dg_convert_output_pair(manifest, source, code, err)) &&
                  dg_json_set_string(tags, code, tag))
             rc = NO_MEMORY(err);
     }
@@ -67,15 +67,13 @@ static int write_tagged(const struct dg_convert_vocab *v, const char *source, co
 }
 
 int dg_convert_tags_write(const struct dg_convert_vocab *v, const char *source, const char *targets,
-    const char *from, struct dg_json *manifest, struct dg_error *err)
+    struct dg_json *manifest, struct dg_error *err)
 {
-    if (find_tag(v, NULL)) {
-        int rc = write_tagged(v, source, targets, manifest, err);
-        return rc ? rc : dg_convert_output_origin(manifest, from, err);
-    }
+    if (find_tag(v, NULL))
+        return write_tagged(v, source, targets, manifest, err);
     if (strchr(targets, ','))
         return dg_error_field(err, DG_EINVAL, "target_lang",
             "--target-lang is \"%.60s\", but the model has no tags of languages: one is expected",
             targets);
-    return dg_convert_output_pair(manifest, source, targets, from, err);
+    return dg_convert_output_pair(manifest, source, targets, err);
 }

@@ -13,10 +13,10 @@
 bool dg_convert_tag_read(
     const char *piece, char written[DG_LANGUAGE_BYTES], char code[DG_LANGUAGE_BYTES]);
 
-/* Write the manifest's pairs, their tags, and the original format. `targets` is one code, or codes
- * separated by commas if the vocabulary has tags. DG_EINVAL names a code that has no tag, since the
- * model would answer in an arbitrary language. */
+/* Write the manifest's pairs and their tags. `targets` is one code, or codes separated by commas if
+ * the vocabulary has tags. DG_EINVAL names a code that has no tag, since the model would answer in
+ * an arbitrary language. */
 int dg_convert_tags_write(const struct dg_convert_vocab *v, const char *source, const char *targets,
-    const char *from, struct dg_json *manifest, struct dg_error *err);
+    struct dg_json *manifest, struct dg_error *err);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
-#include "convert/output.h"
 #include "convert/yaml.h"
 
 #include <dirent.h>

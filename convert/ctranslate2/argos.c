@@ -2,8 +2,6 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "convert/language.h"
-#include "convert/output.h"
 
 #include <zip.h>
 

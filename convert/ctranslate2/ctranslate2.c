@@ -219,8 +219,7 @@ static int write_languages(struct job *j, struct dg_error *err)
     const struct dg_convert_ctranslate2 *o = j->o;
     const char *piece = find_language(&j->target);
     if (o->target_prefix && o->target_prefix[0]) {
-        int rc = dg_convert_output_pair(
-            j->manifest, o->to.source_lang, o->to.target_lang, "ctranslate2", err);
+        int rc = dg_convert_output_pair(j->manifest, o->to.source_lang, o->to.target_lang, err);
         return rc ? rc : write_prefix(j, err);
     }
     if (piece)
@@ -229,19 +228,7 @@ static int write_languages(struct job *j, struct dg_error *err)
             "languages from its Hugging Face files (M2M-100, NLLB), not from CTranslate2's",
             piece);
     return dg_convert_tags_write(
-        &j->source, o->to.source_lang, o->to.target_lang, "ctranslate2", j->manifest, err);
-}
-
-static int start_manifest(struct job *j, struct dg_error *err)
-{
-    const struct dg_convert_ctranslate2 *o = j->o;
-    char name[80];
-    snprintf(name, sizeof name, "%s-%s", o->to.source_lang, o->to.target_lang);
-    for (char *comma = name; (comma = strchr(comma, ','));)
-        *comma = '-';
-    j->manifest =
-        dg_convert_output_manifest(o->to.name ? o->to.name : name, o->to.licence, &j->config, err);
-    return j->manifest ? write_languages(j, err) : err ? err->code : DG_ENOMEM;
+        &j->source, o->to.source_lang, o->to.target_lang, j->manifest, err);
 }
 
 static int add_tensors(void *job, struct dg_weights_writer *w, struct dg_error *err)
@@ -274,7 +261,9 @@ int dg_convert_ctranslate2(const struct dg_convert_ctranslate2 *o, struct dg_err
     if (!rc)
         rc = read_config(&j, err);
     if (!rc)
-        rc = start_manifest(&j, err);
+        rc = dg_convert_output_manifest(&o->to, "ctranslate2", &j.config, &j.manifest, err);
+    if (!rc)
+        rc = write_languages(&j, err);
     if (!rc)
         rc = write_bundle(&j, err);
     dg_json_free(j.manifest);

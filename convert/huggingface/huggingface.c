@@ -128,26 +128,26 @@ static int default_name(const char *dir, char **out, struct dg_error *err)
 
 static int write_origin(struct job *j, struct dg_error *err)
 {
-    struct dg_json *origin = dg_json_new_object();
-    int rc = dg_json_set_string(origin, "converted_from", "huggingface");
+    struct dg_json *training = dg_json_get(j->manifest, "training");
+    int rc = 0;
     if (j->options.origin && j->options.origin[0])
-        rc |= dg_json_set_string(origin, "name_or_path", j->options.origin);
+        rc |= dg_json_set_string(training, "name_or_path", j->options.origin);
     if (j->options.version)
-        rc |= dg_json_set_string(origin, "transformers_version", j->options.version);
-    rc |= dg_json_set_take(j->manifest, "training", origin);
+        rc |= dg_json_set_string(training, "transformers_version", j->options.version);
     return rc ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest") : 0;
 }
 
 static int start_manifest(struct job *j, struct dg_error *err)
 {
+    struct dg_convert_to to = j->o->to;
     char *name = NULL;
-    int rc = j->o->to.name ? 0 : default_name(j->o->dir, &name, err);
-    if (!rc && !(j->manifest = dg_convert_output_manifest(
-                     name ? name : j->o->to.name, j->o->to.licence, &j->config, err)))
-        rc = err ? err->code : DG_ENOMEM;
+    int rc = to.name ? 0 : default_name(j->o->dir, &name, err);
+    to.name = name ? name : to.name;
+    if (!rc)
+        rc = dg_convert_output_manifest(&to, "huggingface", &j->config, &j->manifest, err);
     if (!rc)
         rc = dg_hf_languages_write(
-            &j->source, &j->options, j->o->to.source_lang, j->o->to.target_lang, j->manifest, err);
+            &j->source, &j->options, to.source_lang, to.target_lang, j->manifest, err);
     free(name);
     return rc ? rc : write_origin(j, err);
 }

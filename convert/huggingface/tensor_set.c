@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "convert/output.h"
 #include "convert/pickle/torch_file.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 #include "convert/huggingface/vocab.h"
 
 #include "convert/huggingface/multilingual.h"
+#include "convert/output.h"
 #include "convert/tags.h"
 
 #include <stdio.h>
@@ -200,24 +201,18 @@ static int write_tags(struct dg_json *manifest, const char *key, const struct la
 static int write_languages(const struct languages *from, const struct languages *to,
     const struct dg_hf_options *o, struct dg_json *manifest, struct dg_error *err)
 {
-    struct dg_json *pairs = dg_json_get(manifest, "pairs");
     int rc = 0;
-    for (size_t s = 0; s < from->n; s++) {
-        for (size_t t = 0; t < to->n; t++) {
-            const char *codes[2] = {from->list[s].code, to->list[t].code};
-            if (!is_pair(from, to, s, t))
-                continue;
-            struct dg_json *pair = dg_json_new_array();
-            rc |= dg_json_append_take(pair, dg_json_new_string(codes[0], strlen(codes[0])));
-            rc |= dg_json_append_take(pair, dg_json_new_string(codes[1], strlen(codes[1])));
-            rc |= dg_json_append_take(pairs, pair);
-        }
-    }
+    for (size_t s = 0; s < from->n; s++)
+        for (size_t t = 0; t < to->n && !rc; t++)
+            if (is_pair(from, to, s, t))
+                rc = dg_convert_output_pair(manifest, from->list[s].code, to->list[t].code, err);
+    if (rc)
+        return rc;
     if (o->kind == DG_HF_MARIAN)
-        rc |= write_tags(manifest, "tags", to, from);
+        rc = write_tags(manifest, "tags", to, from);
     else
-        rc |= write_tags(manifest, "source_tags", from, to) |
-              write_tags(manifest, "target_tags", to, from);
+        rc = write_tags(manifest, "source_tags", from, to) |
+             write_tags(manifest, "target_tags", to, from);
     return rc ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest's languages") : 0;
 }
 

@@ -165,17 +165,10 @@ static int add_shortlist(void *job, struct dg_error *err)
 
 static int start_manifest(struct job *j, struct dg_error *err)
 {
-    const struct dg_convert_marian *o = j->o;
-    char name[80];
-    snprintf(name, sizeof name, "%s-%s", o->to.source_lang, o->to.target_lang);
-    for (char *comma = name; (comma = strchr(comma, ','));)
-        *comma = '-';
-    j->manifest =
-        dg_convert_output_manifest(o->to.name ? o->to.name : name, o->to.licence, &j->config, err);
-    if (!j->manifest)
-        return err ? err->code : DG_ENOMEM;
-    int rc = dg_convert_tags_write(
-        &j->source, o->to.source_lang, o->to.target_lang, "marian", j->manifest, err);
+    const struct dg_convert_to *to = &j->o->to;
+    int rc = dg_convert_output_manifest(to, "marian", &j->config, &j->manifest, err);
+    if (!rc)
+        rc = dg_convert_tags_write(&j->source, to->source_lang, to->target_lang, j->manifest, err);
     if (rc)
         return rc;
     if (j->options.alignment_layer) { /* Marian trains and uses only the layer's first head */

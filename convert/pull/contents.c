@@ -7,7 +7,6 @@
 #include "convert/input.h"
 #include "convert/int8.h"
 #include "convert/marian/marian.h"
-#include "convert/output.h"
 #include "convert/pull/tree.h"
 #include "weights/bundle.h"
 

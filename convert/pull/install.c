@@ -1,7 +1,6 @@
 #include "convert/pull/install.h"
 
 #include "base/file.h"
-#include "convert/output.h"
 #include "convert/pull/contents.h"
 #include "convert/pull/digest.h"
 #include "convert/pull/tree.h"
