@@ -234,8 +234,7 @@ static int write_languages(struct job *j, struct dg_error *err)
 static int add_tensors(void *job, struct dg_weights_writer *w, struct dg_error *err)
 {
     const struct job *j = job;
-    return dg_ct2_tensors_add(
-        j->model, &j->config, &(struct dg_ct2_storage){j->o->to.type, j->o->to.keep_int8}, w, err);
+    return dg_ct2_tensors_add(j->model, &j->config, &j->o->to, w, err);
 }
 
 static int write_bundle(struct job *j, struct dg_error *err)

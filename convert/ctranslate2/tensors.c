@@ -287,8 +287,7 @@ static void mark(const struct dg_ct2 *m, const struct dg_ct2_variable *v, bool *
 
 /* Add a parameter to w, and mark its variables in used[variables]. */
 static int add_parameter(const struct dg_ct2 *m, const struct dg_param_info *p,
-    const struct dg_ct2_storage *storage, struct dg_weights_writer *w, bool *used,
-    struct dg_error *err)
+    const struct dg_convert_to *to, struct dg_weights_writer *w, bool *used, struct dg_error *err)
 {
     char name[128];
     const struct dg_ct2_variable *v = find_variable(m, p, name, sizeof name);
@@ -312,9 +311,8 @@ static int add_parameter(const struct dg_ct2 *m, const struct dg_param_info *p,
         return dg_error_set(err, DG_ENOMEM, "no memory for %s", p->name);
     int rc = whole ? read_scales(find_scale(m, name), p->N, v->name, scales, err) : 0;
     if (!rc)
-        rc = v->type == DG_CT2_S8 && storage->keep_int8
-                 ? add_int8(w, p, &part, scales, err)
-                 : add_floats(w, p, &part, scales, storage->type, err);
+        rc = v->type == DG_CT2_S8 && to->keep_int8 ? add_int8(w, p, &part, scales, err)
+                                                   : add_floats(w, p, &part, scales, to->type, err);
     free(scales);
     return rc;
 }
@@ -332,14 +330,14 @@ static int check_unused(const struct dg_ct2 *m, const bool *used, struct dg_erro
 }
 
 int dg_ct2_tensors_add(const struct dg_ct2 *m, const struct dg_config *c,
-    const struct dg_ct2_storage *storage, struct dg_weights_writer *w, struct dg_error *err)
+    const struct dg_convert_to *to, struct dg_weights_writer *w, struct dg_error *err)
 {
     bool *used = calloc(dg_ct2_count(m), sizeof *used);
     int rc = used ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for a model");
     for (size_t i = 0; i < dg_params_count(c) && !rc; i++) {
         struct dg_param_info p;
         dg_params_info(c, i, &p);
-        rc = add_parameter(m, &p, storage, w, used, err);
+        rc = add_parameter(m, &p, to, w, used, err);
     }
     if (!rc)
         rc = check_unused(m, used, err);

@@ -4,6 +4,7 @@
 #define DG_CONVERT_CTRANSLATE2_TENSORS_H
 
 #include "convert/ctranslate2/reader.h"
+#include "convert/to.h"
 #include "model/config.h"
 #include "weights/weights.h"
 
@@ -13,16 +14,9 @@
 int dg_ct2_config_read(
     const struct dg_ct2 *m, struct dg_config *c, bool *zero_start, struct dg_error *err);
 
-/* How matrices and tables are stored: as `type`; with keep_int8, those that are int8 in the file
- * stay int8. */
-struct dg_ct2_storage {
-    enum dg_type type;
-    bool keep_int8;
-};
-
-/* Add every parameter to w. DG_EFORMAT names a variable that is missing or misshapen, DG_EUNSUP one
- * that no parameter uses. */
+/* Add every parameter to w, in the types that `to` asks for. DG_EFORMAT names a variable that is
+ * missing or misshapen, DG_EUNSUP one that no parameter uses. */
 int dg_ct2_tensors_add(const struct dg_ct2 *m, const struct dg_config *c,
-    const struct dg_ct2_storage *storage, struct dg_weights_writer *w, struct dg_error *err);
+    const struct dg_convert_to *to, struct dg_weights_writer *w, struct dg_error *err);
 
 #endif

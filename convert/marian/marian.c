@@ -139,8 +139,7 @@ static int read_config(struct job *j, struct dg_error *err)
 static int add_tensors(void *job, struct dg_weights_writer *w, struct dg_error *err)
 {
     const struct job *j = job;
-    return dg_marian_tensors_add(j->arrays, &j->config, &j->options,
-        &(struct dg_marian_storage){j->o->to.type, j->o->to.keep_int8, j->o->input_scales}, w, err);
+    return dg_marian_tensors_add(j->arrays, &j->config, &j->options, j->o, w, err);
 }
 
 /* Import the lexicon's lists. The vocabularies are shared if they are one file, not if their pieces

@@ -68,7 +68,7 @@ struct job {
     struct dg_marian_arrays *arrays;
     const struct dg_config *config;
     const struct dg_marian_options *options;
-    const struct dg_marian_storage *storage;
+    const struct dg_convert_marian *o;
     struct dg_weights_writer *writer;
     /* [arrays of the file] */
     bool *used;
@@ -251,7 +251,7 @@ static bool stays_int8(const struct job *j, const struct row *row, const char *p
     char name[128];
     snprintf(name, sizeof name, "%s%s", prefix, row->arrays[0]);
     const struct dg_marian_array *a = dg_marian_arrays_find(j->arrays, name);
-    return j->storage->keep_int8 && a && a->type == DG_MARIAN_S8;
+    return j->o->to.keep_int8 && a && a->type == DG_MARIAN_S8;
 }
 
 static int write_parameter(
@@ -262,7 +262,7 @@ static int write_parameter(
         return dg_weights_writer_add_rows(j->writer, p->name, p->N, p->K, &stored, err);
     }
     return dg_weights_writer_add(j->writer, p->name, p->N, p->K,
-        p->use & DG_USE_VECTOR ? DG_F32 : j->storage->type, v->rows, err);
+        p->use & DG_USE_VECTOR ? DG_F32 : j->o->to.type, v->rows, err);
 }
 
 /* Find the scale that the file has for an array's inputs; the output's has one of three names. */
@@ -325,7 +325,7 @@ static int add_parameter(struct job *j, const struct dg_param_info *p, struct dg
         rc = read_parts(j, &row, prefix, p, &v, err);
     if (!rc)
         rc = write_parameter(j, p, &v, err);
-    if (!rc && j->storage->input_scales && (p->use & DG_USE_MATRIX))
+    if (!rc && j->o->input_scales && (p->use & DG_USE_MATRIX))
         rc = add_scale(j, p, &row, prefix, err);
     free(v.rows);
     free(v.bytes);
@@ -347,11 +347,11 @@ static int check_unused(const struct job *j, struct dg_error *err)
 }
 
 int dg_marian_tensors_add(struct dg_marian_arrays *arrays, const struct dg_config *c,
-    const struct dg_marian_options *o, const struct dg_marian_storage *storage,
+    const struct dg_marian_options *options, const struct dg_convert_marian *o,
     struct dg_weights_writer *w, struct dg_error *err)
 {
     const size_t n = dg_marian_arrays_count(arrays);
-    struct job j = {arrays, c, o, storage, w, calloc(n, sizeof(bool))};
+    struct job j = {arrays, c, options, o, w, calloc(n, sizeof(bool))};
     int rc = j.used ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for %zu arrays", n);
     for (size_t i = 0; i < dg_params_count(c) && !rc; i++) {
         struct dg_param_info p;
