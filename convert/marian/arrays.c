@@ -5,7 +5,6 @@
 #include "convert/npz.h"
 #include "weights/half.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,53 +13,41 @@ struct dg_marian_arrays {
     /* one of the two is NULL */
     struct dg_npz *npz;
     struct dg_marian_binary *binary;
-    /* [n] in the file's order */
-    struct dg_marian_array *list;
+    /* [n] in the file's order: the binary file's, or `own` */
+    const struct dg_marian_array *list;
+    struct dg_marian_array *own;
     size_t n;
 };
 
-static void describe_npy(const struct dg_npy *from, struct dg_marian_array *to)
+static int open_npz(struct dg_marian_arrays *a, const char *path, struct dg_error *err)
 {
-    to->name = from->name;
-    to->type = from->type == DG_NPY_BYTE ? DG_MARIAN_BYTE : DG_MARIAN_F32;
-    memcpy(to->shape, from->shape, sizeof to->shape);
-    to->n_dims = from->n_dims;
-    to->count = from->count;
-}
-
-static int describe_item(
-    const struct dg_marian_item *from, struct dg_marian_array *to, struct dg_error *err)
-{
-    to->name = from->name;
-    to->type = from->type == DG_MARIAN_ITEM_INT8       ? DG_MARIAN_BYTE
-               : from->type == DG_MARIAN_ITEM_INTGEMM8 ? DG_MARIAN_S8
-                                                       : DG_MARIAN_F32;
-    memcpy(to->shape, from->shape, sizeof to->shape);
-    to->n_dims = from->n_dims;
-    to->count = from->count;
-    if (to->type != DG_MARIAN_S8)
-        return 0;
-    memcpy(&to->multiplier, from->data + from->count, sizeof to->multiplier);
-    if (!(to->multiplier > 0) || !isfinite(1 / to->multiplier))
-        return dg_error_field(err, DG_EFORMAT, to->name, "item %s was multiplied by %g", to->name,
-            (double)to->multiplier);
+    int rc = dg_npz_open(dg_input_path(path), &a->npz, err);
+    if (rc)
+        return rc;
+    a->n = dg_npz_count(a->npz);
+    a->list = a->own = calloc(a->n, sizeof *a->own);
+    if (!a->own)
+        return dg_error_set(err, DG_ENOMEM, "no memory for %zu arrays", a->n);
+    for (size_t i = 0; i < a->n; i++) {
+        const struct dg_npy *from = dg_npz_at(a->npz, i);
+        a->own[i] = (struct dg_marian_array){.name = from->name,
+            .type = from->type == DG_NPY_BYTE ? DG_MARIAN_BYTE : DG_MARIAN_F32,
+            .half = from->type == DG_NPY_F16,
+            .n_dims = from->n_dims,
+            .count = from->count};
+        memcpy(a->own[i].shape, from->shape, sizeof from->shape);
+    }
     return 0;
 }
 
-static int describe(struct dg_marian_arrays *a, struct dg_error *err)
+static int open_binary(struct dg_marian_arrays *a, const char *path, struct dg_error *err)
 {
-    int rc = 0;
-    a->n = a->npz ? dg_npz_count(a->npz) : dg_marian_binary_count(a->binary);
-    a->list = calloc(a->n, sizeof *a->list);
-    if (!a->list)
-        return dg_error_set(err, DG_ENOMEM, "no memory for %zu arrays", a->n);
-    for (size_t i = 0; i < a->n && !rc; i++) {
-        if (a->npz)
-            describe_npy(dg_npz_at(a->npz, i), &a->list[i]);
-        else
-            rc = describe_item(dg_marian_binary_at(a->binary, i), &a->list[i], err);
-    }
-    return rc;
+    int rc = dg_marian_binary_open(dg_input_path(path), &a->binary, err);
+    if (rc)
+        return rc;
+    a->list = dg_marian_binary_at(a->binary, 0);
+    a->n = dg_marian_binary_count(a->binary);
+    return 0;
 }
 
 /* A binary file begins with its version, a small number of eight bytes. */
@@ -80,10 +67,7 @@ int dg_marian_arrays_open(const char *path, struct dg_marian_arrays **out, struc
     struct dg_marian_arrays *a = calloc(1, sizeof *a);
     if (!a)
         return dg_error_set(err, DG_ENOMEM, "no memory for a model file");
-    int rc = is_binary(path) ? dg_marian_binary_open(dg_input_path(path), &a->binary, err)
-                             : dg_npz_open(dg_input_path(path), &a->npz, err);
-    if (!rc)
-        rc = describe(a, err);
+    int rc = is_binary(path) ? open_binary(a, path, err) : open_npz(a, path, err);
     if (rc)
         dg_marian_arrays_close(a);
     else
@@ -97,7 +81,7 @@ void dg_marian_arrays_close(struct dg_marian_arrays *a)
         return;
     dg_npz_close(a->npz);
     dg_marian_binary_close(a->binary);
-    free(a->list);
+    free(a->own);
     free(a);
 }
 
@@ -135,24 +119,13 @@ static void widen(float *dst, uint64_t count)
 int dg_marian_arrays_read(struct dg_marian_arrays *a, const struct dg_marian_array *array,
     void *dst, struct dg_error *err)
 {
-    const size_t i = (size_t)(array - a->list);
-    bool half;
-    char *to = dst;
-    if (a->npz) {
-        const struct dg_npy *npy = dg_npz_at(a->npz, i);
-        half = npy->type == DG_NPY_F16;
-        int rc = dg_npz_read(a->npz, npy, half ? to + array->count * 2 : to, err);
-        if (rc)
-            return rc;
-    } else {
-        const struct dg_marian_item *it = dg_marian_binary_at(a->binary, i);
-        half = it->type == DG_MARIAN_ITEM_F16;
-        memcpy(half ? to + array->count * 2 : to, it->data,
-            array->count * (half                              ? 2
-                               : array->type == DG_MARIAN_F32 ? 4
-                                                              : 1));
-    }
-    if (half)
+    char *to = array->half ? (char *)dst + dg_marian_array_bytes(array) : dst;
+    int rc = 0;
+    if (array->data)
+        memcpy(to, array->data, dg_marian_array_bytes(array));
+    else
+        rc = dg_npz_read(a->npz, dg_npz_at(a->npz, (size_t)(array - a->list)), to, err);
+    if (!rc && array->half)
         widen(dst, array->count);
-    return 0;
+    return rc;
 }

@@ -5,13 +5,14 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct dg_marian_arrays;
 
 enum dg_marian_type {
-    DG_MARIAN_F32, /* fp32 or fp16 in the file */
+    DG_MARIAN_F32,
     DG_MARIAN_S8, /* value = element / multiplier; matrices [outputs,inputs] as bytes, transposed */
     DG_MARIAN_BYTE
 };
@@ -19,6 +20,8 @@ enum dg_marian_type {
 struct dg_marian_array {
     const char *name;
     enum dg_marian_type type;
+    /* DG_MARIAN_F32 that is fp16 in the file */
+    bool half;
     /* slowest dimension first */
     uint64_t shape[4];
     /* 0..4 */
@@ -27,7 +30,15 @@ struct dg_marian_array {
     uint64_t count;
     /* for DG_MARIAN_S8 */
     float multiplier;
+    /* the elements of a binary file, of any alignment; NULL: they are in an .npz */
+    const unsigned char *data;
 };
+
+/* Bytes of the elements in the file. */
+static inline uint64_t dg_marian_array_bytes(const struct dg_marian_array *a)
+{
+    return a->count * (a->type != DG_MARIAN_F32 ? 1 : a->half ? 2 : 4);
+}
 
 /* Open a file of either kind; its first bytes tell which. */
 int dg_marian_arrays_open(const char *path, struct dg_marian_arrays **out, struct dg_error *err);

@@ -3,6 +3,7 @@
 #include "weights/disk.h" /* refuses big-endian hosts */
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ struct dg_marian_binary {
     /* Zero where the bytes are borrowed. */
     struct dg_map map;
     /* [n] */
-    struct dg_marian_item *items;
+    struct dg_marian_array *items;
     size_t n;
 };
 
@@ -41,15 +42,15 @@ static const char *unsupported(uint64_t type)
     return type & 0x10000 ? "intgemm of upstream Marian, for one kind of processor" : "unknown";
 }
 
-static int read_type(struct dg_marian_item *it, uint64_t type, struct dg_error *err)
+static int read_type(struct dg_marian_array *it, uint64_t type, struct dg_error *err)
 {
-    static const enum dg_marian_item_type known[] = {
-        DG_MARIAN_ITEM_INT8, DG_MARIAN_ITEM_F16, DG_MARIAN_ITEM_F32, DG_MARIAN_ITEM_INTGEMM8};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (type == (uint64_t)known[i]) {
-            it->type = known[i];
-            return 0;
-        }
+    it->half = type == 0x402;
+    switch (type) {
+    case 0x101: it->type = DG_MARIAN_BYTE; return 0;
+    case 0x402:
+    case 0x404: it->type = DG_MARIAN_F32; return 0;
+    case 0x4101: it->type = DG_MARIAN_S8; return 0;
+    default: break;
     }
     return dg_error_field(err, DG_EUNSUP, it->name,
         "item %s has the type 0x%" PRIx64 " (%s); float32, float16, int8 and intgemm8 as Bergamot "
@@ -57,7 +58,7 @@ static int read_type(struct dg_marian_item *it, uint64_t type, struct dg_error *
         it->name, type, unsupported(type));
 }
 
-static int read_shape(struct dg_input_cursor *c, struct dg_marian_item *it, struct dg_error *err)
+static int read_shape(struct dg_input_cursor *c, struct dg_marian_array *it, struct dg_error *err)
 {
     it->count = 1;
     for (size_t i = 0; i < it->n_dims; i++) {
@@ -74,16 +75,12 @@ static int read_shape(struct dg_input_cursor *c, struct dg_marian_item *it, stru
     return 0;
 }
 
+/* The elements of intgemm8 are followed by their multiplier. */
 static int read_data(
-    struct dg_input_cursor *c, struct dg_marian_item *it, uint64_t bytes, struct dg_error *err)
+    struct dg_input_cursor *c, struct dg_marian_array *it, uint64_t bytes, struct dg_error *err)
 {
-    uint64_t needed = it->count;
-    if (it->type == DG_MARIAN_ITEM_F32)
-        needed *= 4;
-    else if (it->type == DG_MARIAN_ITEM_F16)
-        needed *= 2;
-    else if (it->type == DG_MARIAN_ITEM_INTGEMM8)
-        needed += sizeof(float);
+    const uint64_t elements = dg_marian_array_bytes(it),
+                   needed = elements + (it->type == DG_MARIAN_S8 ? sizeof it->multiplier : 0);
     it->data = dg_input_take(c, bytes);
     if (!it->data)
         return REFUSE(
@@ -91,11 +88,16 @@ static int read_data(
     if (bytes < needed)
         return REFUSE(it->name, "item %s: its shape takes %" PRIu64 " bytes, it has %" PRIu64,
             it->name, needed, bytes);
+    if (it->type != DG_MARIAN_S8)
+        return 0;
+    memcpy(&it->multiplier, it->data + elements, sizeof it->multiplier);
+    if (!(it->multiplier > 0) || !isfinite(1 / it->multiplier))
+        return REFUSE(it->name, "item %s was multiplied by %g", it->name, (double)it->multiplier);
     return 0;
 }
 
 static int read_name(
-    struct dg_input_cursor *c, struct dg_marian_item *it, uint64_t length, struct dg_error *err)
+    struct dg_input_cursor *c, struct dg_marian_array *it, uint64_t length, struct dg_error *err)
 {
     const unsigned char *p = length < 2 || length > MAX_NAME ? NULL : dg_input_take(c, length);
     if (!p || memchr(p, 0, length) != p + length - 1)
@@ -123,7 +125,7 @@ static int read_items(struct dg_marian_binary *b, struct dg_input_cursor c, stru
     for (size_t i = 0; i < n && !rc; i++) {
         const unsigned char *head = heads + i * HEAD_BYTES;
         const uint64_t dims = u64_of(head + 16);
-        struct dg_marian_item *it = &b->items[i];
+        struct dg_marian_array *it = &b->items[i];
         for (size_t k = 0; k < i && !rc; k++)
             if (strcmp(b->items[k].name, it->name) == 0)
                 rc = REFUSE(it->name, "item %s is there twice", it->name);
@@ -175,7 +177,7 @@ size_t dg_marian_binary_count(const struct dg_marian_binary *b)
     return b->n;
 }
 
-const struct dg_marian_item *dg_marian_binary_at(const struct dg_marian_binary *b, size_t i)
+const struct dg_marian_array *dg_marian_binary_at(const struct dg_marian_binary *b, size_t i)
 {
     return i < b->n ? &b->items[i] : NULL;
 }

@@ -6,38 +6,17 @@
 #define DG_CONVERT_MARIAN_BINARY_H
 
 #include "convert/input.h"
-
-#include <stddef.h>
-#include <stdint.h>
+#include "convert/marian/arrays.h"
 
 struct dg_marian_binary;
 
-/* Values as in the file; other types are refused by name. */
-enum dg_marian_item_type {
-    DG_MARIAN_ITEM_INT8 = 0x101,
-    DG_MARIAN_ITEM_F16 = 0x402,
-    DG_MARIAN_ITEM_F32 = 0x404,
-    DG_MARIAN_ITEM_INTGEMM8 = 0x4101 /* int8 elements, then an f32: their multiplier */
-};
-
-struct dg_marian_item {
-    const char *name;
-    enum dg_marian_item_type type;
-    /* slowest dimension first */
-    uint64_t shape[4];
-    /* 0..4 */
-    size_t n_dims;
-    /* elements, >= 1 */
-    uint64_t count;
-    /* of any alignment */
-    const unsigned char *data;
-};
-
+/* Types: 0x101 int8 (DG_MARIAN_BYTE), 0x402 float16, 0x404 float32, 0x4101 intgemm8 (DG_MARIAN_S8:
+ * the elements, then their multiplier as an f32). Others are refused by name. */
 int dg_marian_binary_open(struct dg_input in, struct dg_marian_binary **out, struct dg_error *err);
 void dg_marian_binary_close(struct dg_marian_binary *b); /* NULL is fine */
 
 /* Borrowed until close. */
 size_t dg_marian_binary_count(const struct dg_marian_binary *b);
-const struct dg_marian_item *dg_marian_binary_at(const struct dg_marian_binary *b, size_t i);
+const struct dg_marian_array *dg_marian_binary_at(const struct dg_marian_binary *b, size_t i);
 
 #endif

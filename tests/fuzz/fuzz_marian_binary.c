@@ -41,12 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     require(dg_marian_binary_count(b) > 0);
     for (size_t i = 0; i < dg_marian_binary_count(b); i++) {
-        const struct dg_marian_item *it = dg_marian_binary_at(b, i);
-        uint64_t bytes = it->count * (it->type == DG_MARIAN_ITEM_F32      ? 4
-                                         : it->type == DG_MARIAN_ITEM_F16 ? 2
-                                                                          : 1);
-        if (it->type == DG_MARIAN_ITEM_INTGEMM8)
-            bytes += 4;
+        const struct dg_marian_array *it = dg_marian_binary_at(b, i);
+        const uint64_t bytes = dg_marian_array_bytes(it) + (it->type == DG_MARIAN_S8 ? 4 : 0);
         require(it->n_dims <= 4 && it->count >= 1 && strlen(it->name) < size);
         require(it->data >= data && bytes <= size && it->data + bytes <= data + size);
     }

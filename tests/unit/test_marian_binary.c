@@ -35,18 +35,17 @@ static void worked_file(void **state)
     assert_int_equal(b.len, 276);
     assert_int_equal(dg_marian_binary_open(dg_input_memory(b.data, b.len), &m, NULL), 0);
     assert_int_equal(dg_marian_binary_count(m), 3);
-    const struct dg_marian_item *w = dg_marian_binary_at(m, 0), *a = dg_marian_binary_at(m, 1),
-                                *text = dg_marian_binary_at(m, 2);
-    float q, scale;
+    const struct dg_marian_array *w = dg_marian_binary_at(m, 0), *a = dg_marian_binary_at(m, 1),
+                                 *text = dg_marian_binary_at(m, 2);
+    float scale;
     assert_string_equal(w->name, "l_W");
-    assert_int_equal(w->type, DG_MARIAN_ITEM_INTGEMM8);
+    assert_int_equal(w->type, DG_MARIAN_S8);
     assert_true(w->n_dims == 2 && w->shape[0] == 2 && w->shape[1] == 3 && w->count == 6);
     assert_memory_equal(w->data, elements, sizeof elements);
-    memcpy(&q, w->data + w->count, sizeof q);
-    assert_true(q == 127.0f / 3);
+    assert_true(w->multiplier == 127.0f / 3);
     assert_string_equal(a->name, "l_W_QuantMultA");
     memcpy(&scale, a->data, sizeof scale);
-    assert_true(a->type == DG_MARIAN_ITEM_F32 && scale == 20);
+    assert_true(a->type == DG_MARIAN_F32 && scale == 20);
     assert_string_equal(text->name, "special:model.yml");
     assert_memory_equal(text->data, "a: b\n", 6);
     assert_null(dg_marian_binary_at(m, 3));
@@ -92,6 +91,7 @@ static const struct change {
     {0x1a, 1, DG_EUNSUP, "0x14101 (intgemm of upstream Marian"},
     {0x20, 5, DG_EFORMAT, "5 dimensions"},
     {0x28, 9, DG_EFORMAT, "its shape takes 10 bytes, it has 9"},
+    {0x109, 0xc2, DG_EFORMAT, "l_W was multiplied by -42"},
     {0x2f, 0xff, DG_EFORMAT, "ends within its"},
     {0x73, 'x', DG_EFORMAT, "no NUL"},
     {0x98, 0xff, DG_EFORMAT, "its shape is"},
