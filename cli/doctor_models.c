@@ -1,11 +1,10 @@
 /* Loads every bundle as a server would: checksums, memory, and a translation. */
 #include "base/clock.h"
 #include "cli/doctor.h"
-#include "translate/installed.h"
-#include "kernels/cpu/cpu.h"
+#include "cli/trial.h"
+#include "library/internal.h"
 #include "model/params.h"
-#include "translate/run/check.h"
-#include "translate/run/runner.h"
+#include "translate/installed.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -30,72 +29,45 @@ static const char *remedy(const struct dg_error *err)
     }
 }
 
-/* A loaded bundle with everything needed to translate. */
-struct patient {
-    struct dg_backend *be;
-    struct dg_translator *translator;
-    /* opened only to learn how much memory it takes */
-    struct dg_engine *engine;
-    struct dg_runner *runner;
-};
-
-static void release(struct patient *p)
+/* Load a bundle and check it whole. *engine_bytes: what an engine of it takes. */
+static int load(
+    const char *dir, struct dragoman_model **m, size_t *engine_bytes, struct dg_error *err)
 {
-    dg_runner_close(p->runner);
-    dg_engine_close(p->engine);
-    dg_translator_close(p->translator);
-    dg_cpu_close(p->be);
-}
-
-static int load(struct patient *p, const char *dir, struct dg_error *err)
-{
-    struct dg_cpu_options cpu = {.threads = 1};
-    struct dg_engine_limits limits = {.max_target = MAX_POSITIONS};
-    int rc = dg_cpu_open(&cpu, &p->be, err);
+    const struct dg_engine_limits limits = {.max_target = MAX_POSITIONS};
+    struct dg_engine *engine = NULL;
+    int rc = dg_trial_open(dir, m, err);
     if (rc == DG_OK)
-        rc = dg_translator_open(dir, p->be, MAX_POSITIONS, &p->translator, err);
+        rc = dg_bundle_verify(dg_translator_bundle((*m)->translator), err);
     if (rc == DG_OK)
-        rc = dg_check_run(p->translator, dg_translator_model(p->translator), p->be, err);
+        rc = dg_engine_open(dg_translator_model((*m)->translator), (*m)->be, &limits, &engine, err);
     if (rc == DG_OK)
-        rc = dg_bundle_verify(dg_translator_bundle(p->translator), err);
-    if (rc == DG_OK)
-        rc = dg_engine_open(dg_translator_model(p->translator), p->be, &limits, &p->engine, err);
-    if (rc == DG_OK)
-        rc = dg_runner_open(p->translator, 1, 1, &limits, &p->runner, err);
+        *engine_bytes = dg_engine_bytes(engine);
+    dg_engine_close(engine);
     return rc;
 }
 
 /* Translate one sentence and count the tokens of its translation. *seconds is the time of the
  * second run, because the first one warms up. */
-static int translate(const struct patient *p, double *seconds, size_t *tokens, struct dg_error *err)
+static int translate(
+    struct dragoman_model *m, double *seconds, size_t *tokens, struct dg_error *err)
 {
-    static const char text[] = "Two dogs play in the snow.";
-    struct dg_translate_options o = {.search.alpha = -1};
+    char answer[512];
     int rc = DG_OK;
     for (int run = 0; run < 2 && rc == DG_OK; run++) {
-        struct dg_job *job = NULL;
-        struct dg_answers answers;
         uint64_t start = dg_clock_ns();
-        rc = dg_job_encode(p->translator, text, sizeof text - 1, &o, &job, err);
-        if (rc == DG_OK)
-            rc = dg_runner_run(p->runner, &job, 1, NULL, NULL, err);
-        if (rc == DG_OK)
-            rc = dg_job_finish(job, &answers, err);
-        if (rc == DG_OK)
-            *tokens = answers.target_tokens;
+        rc = dg_trial_run(m, "Two dogs play in the snow.", answer, sizeof answer, tokens, err);
         *seconds = (double)(dg_clock_ns() - start) / 1e9;
-        dg_job_free(job);
     }
     return rc;
 }
 
-static void say_model(struct dg_doctor *d, const struct patient *p)
+static void say_model(struct dg_doctor *d, struct dragoman_model *m, size_t engine_bytes)
 {
-    const struct dg_bundle *b = dg_translator_bundle(p->translator);
+    const struct dg_bundle *b = dg_translator_bundle(m->translator);
     double file = (double)dg_weights_bytes(dg_bundle_weights(b));
     double packed = COMPUTE_BYTES *
-                    (double)dg_params_elements(dg_model_config(dg_translator_model(p->translator)));
-    double need = (file > packed ? file : packed) + (double)dg_engine_bytes(p->engine), seconds = 0;
+                    (double)dg_params_elements(dg_model_config(dg_translator_model(m->translator)));
+    double need = (file > packed ? file : packed) + (double)engine_bytes, seconds = 0;
     bool fits = need < d->bytes_available, text = dg_bundle_source_spm(b)[0] != '\0';
     size_t tokens = 0;
     struct dg_error err = {0};
@@ -105,7 +77,7 @@ static void say_model(struct dg_doctor *d, const struct patient *p)
     if (!text) {
         dg_doctor_say(d, DG_FINDING_FAIL, subject, "convert it again with --spm",
             "no SentencePiece model: a server cannot read text");
-    } else if (translate(p, &seconds, &tokens, &err) != DG_OK) {
+    } else if (translate(m, &seconds, &tokens, &err) != DG_OK) {
         dg_doctor_say(d, DG_FINDING_FAIL, subject, remedy(&err), "%s", err.message);
     } else {
         dg_doctor_say(d, fits ? DG_FINDING_OK : DG_FINDING_WARN, subject,
@@ -119,13 +91,14 @@ static void say_model(struct dg_doctor *d, const struct patient *p)
 
 static void look_at_bundle(struct dg_doctor *d, const char *dir)
 {
-    struct patient p = {0};
+    struct dragoman_model *m = NULL;
+    size_t engine_bytes = 0;
     struct dg_error err = {0};
-    if (load(&p, dir, &err) == DG_OK)
-        say_model(d, &p);
+    if (load(dir, &m, &engine_bytes, &err) == DG_OK)
+        say_model(d, m, engine_bytes);
     else
         dg_doctor_say(d, DG_FINDING_FAIL, "model", remedy(&err), "%s: %s", dir, err.message);
-    release(&p);
+    dragoman_close(m);
 }
 
 /* A server refuses its whole directory for a folder of which it cannot tell whether it is a

@@ -2,12 +2,12 @@
  * bundle. */
 #include "base/command.h"
 #include "cli/cli.h"
+#include "cli/trial.h"
 #include "translate/installed.h"
 #include "convert/pull/install.h"
 #include "convert/pull/pull.h"
-#include "kernels/cpu/cpu.h"
+#include "library/internal.h"
 #include "translate/run/check.h"
-#include "translate/run/runner.h"
 #include "translate/run/sample.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_POSITIONS = 512, SHA256_DIGITS = 64 };
+enum { SHA256_DIGITS = 64 };
 
 struct options {
     struct dg_pull pull;
@@ -62,69 +62,27 @@ static const struct dg_field rows[] = {
     {"quiet", DG_FIELD_BOOL, AT(pull.quiet), .help = "do not print download progress"},
 };
 
-/* An open translator with everything needed to use it. */
-struct trial {
-    struct dg_backend *be;
-    struct dg_translator *translator;
-    struct dg_runner *runner;
-};
-
-static int open_trial(struct trial *t, const char *dir, struct dg_error *err)
-{
-    const struct dg_cpu_options cpu = {.threads = 1};
-    const struct dg_engine_limits limits = {.max_target = MAX_POSITIONS};
-    int rc = dg_cpu_open(&cpu, &t->be, err);
-    if (!rc)
-        rc = dg_translator_open(dir, t->be, MAX_POSITIONS, &t->translator, err);
-    if (!rc)
-        rc = dg_runner_open(t->translator, 1, 1, &limits, &t->runner, err);
-    return rc;
-}
-
-static void close_trial(struct trial *t)
-{
-    dg_runner_close(t->runner);
-    dg_translator_close(t->translator);
-    dg_cpu_close(t->be);
-}
-
-static int translate(const struct trial *t, struct dg_child_report *r, struct dg_error *err)
-{
-    const struct dg_bundle *b = dg_translator_bundle(t->translator);
-    const struct dg_translate_options o = {.search.alpha = -1};
-    const char *source, *target;
-    struct dg_job *job = NULL;
-    struct dg_answers answers;
-    dg_bundle_pair(b, 0, &source, &target);
-    snprintf(r->source, sizeof r->source, "%s", dg_sample_sentence(source));
-    int rc = dg_job_encode(t->translator, r->source, strlen(r->source), &o, &job, err);
-    if (!rc)
-        rc = dg_runner_run(t->runner, &job, 1, NULL, NULL, err);
-    if (!rc)
-        rc = dg_job_finish(job, &answers, err);
-    if (!rc)
-        snprintf(r->answer, sizeof r->answer, "%s", answers.best[0].text);
-    dg_error_trim_utf8(r->answer);
-    dg_job_free(job);
-    return rc;
-}
-
 /* Test a bundle before it counts as installed: it must translate one sentence to a non-empty
  * answer. */
 static int prove(const char *dir, struct dg_child_report *r, struct dg_error *err)
 {
-    struct trial t = {NULL, NULL, NULL};
+    struct dragoman_model *m = NULL;
+    const char *source, *target;
+    size_t tokens;
     int rc = dg_check_write(dir, err);
     if (!rc)
-        rc = open_trial(&t, dir, err);
-    if (!rc && !dg_bundle_source_spm(dg_translator_bundle(t.translator))[0])
+        rc = dg_trial_open(dir, &m, err);
+    if (!rc && !dg_bundle_source_spm(dg_translator_bundle(m->translator))[0])
         rc = dg_error_set(err, DG_EUNSUP,
             "there is no SentencePiece model among its files: it could not read text");
-    if (!rc)
-        rc = translate(&t, r, err);
+    if (!rc) {
+        dragoman_model_pair(m, 0, &source, &target);
+        snprintf(r->source, sizeof r->source, "%s", dg_sample_sentence(source));
+        rc = dg_trial_run(m, r->source, r->answer, sizeof r->answer, &tokens, err);
+    }
     if (!rc && !r->answer[strspn(r->answer, " ")])
         rc = dg_error_set(err, DG_EFORMAT, "its answer to \"%s\" is empty", r->source);
-    close_trial(&t);
+    dragoman_close(m);
     return rc;
 }
 
