@@ -1,7 +1,7 @@
 #include "convert/ctranslate2/argos.h"
 
 #include "base/file.h"
-#include "base/json.h"
+#include "convert/input.h"
 
 #include <zip.h>
 
@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Files needed from a package: the path within its one directory, the name of the unpacked file,
@@ -77,12 +76,6 @@ static int link_files(const char *from, const char *dir, struct dg_error *err)
     return rc;
 }
 
-static bool is_directory(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 /* Writes only wanted entries, under names of our own, so that no entry can leave the folder. */
 static int unpack(const char *path, const char *dir, struct dg_error *err)
 {
@@ -120,10 +113,10 @@ static int convert(
     const char *dir, const struct dg_convert_ctranslate2 *given, struct dg_error *err)
 {
     struct dg_convert_ctranslate2 o = *given;
-    char *path = dg_file_join(dir, "metadata.json"),
-         *spm = dg_file_join(dir, "sentencepiece.model");
-    struct dg_json *metadata = path ? dg_json_load(path, err) : NULL;
-    int rc = metadata && spm ? 0 : err && err->code ? err->code : DG_EFORMAT;
+    char *spm = dg_file_join(dir, "sentencepiece.model");
+    struct dg_json *metadata = NULL;
+    int rc = spm ? dg_input_json(dir, "metadata.json", true, &metadata, err)
+                 : dg_error_set(err, DG_ENOMEM, "no memory for a path");
     o.dir = dir;
     o.source_spm = o.target_spm = spm;
     o.to.source_lang = o.to.source_lang ? o.to.source_lang : language(metadata, "from_code");
@@ -132,7 +125,6 @@ static int convert(
     if (!rc)
         rc = dg_convert_ctranslate2(&o, err);
     dg_json_free(metadata);
-    free(path);
     free(spm);
     return rc;
 }
@@ -144,7 +136,7 @@ int dg_convert_argos(const char *path, const struct dg_convert_ctranslate2 *o, s
     snprintf(dir, sizeof dir, "%s/dragoman-argos-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
     if (!mkdtemp(dir))
         return REFUSE(DG_EIO, "no folder to unpack the package into can be made in %s", dir);
-    int rc = is_directory(path) ? link_files(path, dir, err) : unpack(path, dir, err);
+    int rc = dg_input_is_folder(path) ? link_files(path, dir, err) : unpack(path, dir, err);
     if (!rc)
         rc = convert(dir, o, err);
     for (size_t i = 0; i < COUNT(wanted); i++) {

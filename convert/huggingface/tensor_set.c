@@ -1,7 +1,6 @@
 #include "convert/huggingface/tensor_set.h"
 
 #include "base/file.h"
-#include "base/json.h"
 #include "convert/pickle/torch_file.h"
 
 #include <stdlib.h>
@@ -67,16 +66,12 @@ static int open_file(
 static int open_shards(
     struct dg_tensor_set *s, const char *dir, const char *name, struct dg_error *err)
 {
-    char *path = dg_file_join(dir, name);
-    struct dg_error why = {0};
-    s->index = path ? dg_json_load(path, &why) : NULL;
-    free(path);
-    if (!s->index)
-        return dg_error_field(err, why.code ? why.code : DG_ENOMEM, name, "%s", why.message);
+    int rc = dg_input_json(dir, name, true, &s->index, err);
+    if (rc)
+        return rc;
     const struct dg_json *map = dg_json_get(s->index, "weight_map");
     if (dg_json_typeof(map) != DG_JSON_OBJECT || !dg_json_length(map))
         return dg_error_field(err, DG_EFORMAT, name, "%s has no weight_map", name);
-    int rc = 0;
     for (const char *k = dg_json_next_key(map, NULL); k && !rc; k = dg_json_next_key(map, k)) {
         const char *file = dg_json_string(dg_json_get(map, k), NULL);
         size_t i = 0;

@@ -1,6 +1,7 @@
 #include "convert/pull/install.h"
 
 #include "base/file.h"
+#include "convert/input.h"
 #include "convert/pull/contents.h"
 #include "convert/pull/digest.h"
 #include "convert/pull/tree.h"
@@ -100,12 +101,6 @@ static int gather_file(struct job *j, const struct dg_install_file *f, struct dg
     return rc;
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 static struct dg_json *describe_file(const struct dg_install_file *f)
 {
     struct dg_json *o = dg_json_new_object();
@@ -172,13 +167,13 @@ static int work(void *arg, struct dg_child_report *report, struct dg_error *err)
     struct job *j = arg;
     const struct dg_install *o = j->o;
     enum dg_type type = DG_S8;
-    const bool folder = o->n_files == 1 && is_folder(o->files[0].path);
+    const bool folder = o->n_files == 1 && dg_input_is_folder(o->files[0].path);
     struct dg_contents contents;
     int rc = find_type(o->type, &type, err);
     if (!rc)
         rc = dg_file_make_dir(j->unpacked, err);
     for (size_t i = 0; i < o->n_files && !rc && !folder; i++)
-        rc = is_folder(o->files[i].path)
+        rc = dg_input_is_folder(o->files[i].path)
                  ? dg_error_set(
                        err, DG_EINVAL, "%.200s is a directory: give it alone", o->files[i].path)
                  : gather_file(j, &o->files[i], err);

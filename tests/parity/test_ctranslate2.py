@@ -199,6 +199,8 @@ def test_argos(tmp_path, expected):
     package(file, os.path.join(DATA, "int8"), {"from_code": "en", "to_code": "de"}, ["translate-en_de-1_9/bpe.model"])
     assert "bpe.model" in run(["convert", "argos", file, "--out", str(tmp_path / "c")], code=1)
     assert "zip" in run(["convert", "argos", SPM, "--out", str(tmp_path / "c")], code=1)
+    package(file, os.path.join(DATA, "f32"), ["en", "pb"])
+    assert "metadata.json is not an object" in run(["convert", "argos", file, "--out", str(tmp_path / "c")], code=1)
 
 
 def test_a_package_s_target_prefix_starts_each_answer(tmp_path, expected):
