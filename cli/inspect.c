@@ -28,17 +28,6 @@ static const struct dg_field rows[] = {
         .help = "print the same graph for Graphviz; dot -Tsvg draws it"},
 };
 
-static const char *type_name(enum dg_type type)
-{
-    switch (type) {
-    case DG_F32: return "f32";
-    case DG_F16: return "f16";
-    case DG_BF16: return "bf16";
-    case DG_S8: return "s8";
-    }
-    return "?";
-}
-
 static void print_tensors(const struct dg_weights *w)
 {
     for (size_t i = 0; i < dg_weights_count(w); i++) {
@@ -46,7 +35,7 @@ static void print_tensors(const struct dg_weights *w)
         printf("  %-28s [%llu,%llu]", t->name, (unsigned long long)t->shape[0],
             (unsigned long long)t->shape[1]);
         for (size_t f = 0; f < t->n_stored; f++)
-            printf(" %s/%s", type_name(t->stored[f].type),
+            printf(" %s/%s", dg_weights_type_name(t->stored[f].type),
                 t->stored[f].layout == DG_LAYOUT_ROWS ? "rows" : "packed");
         printf("\n");
     }

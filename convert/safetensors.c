@@ -83,7 +83,7 @@ static int read_offsets(
     const struct dg_json *o, struct dg_safetensor *t, const struct body *body, struct dg_error *err)
 {
     const struct dg_json *offsets = dg_json_get(o, "data_offsets");
-    uint64_t begin, end, bytes = t->count * dg_disk_type_bytes(t->type);
+    uint64_t begin, end, bytes = t->count * dg_type_bytes(t->type);
     if (dg_json_typeof(offsets) != DG_JSON_ARRAY || dg_json_length(offsets) != 2 ||
         !take_size(dg_json_at(offsets, 0), 0, &begin) ||
         !take_size(dg_json_at(offsets, 1), 0, &end))
@@ -142,7 +142,7 @@ static int check_places(struct dg_safetensors *s, const struct body *body, struc
         if (begin != at)
             return REFUSE(t->name, "tensor %s begins at byte %llu of the data, expected %llu",
                 t->name, (unsigned long long)begin, (unsigned long long)at);
-        at += t->count * dg_disk_type_bytes(t->type);
+        at += t->count * dg_type_bytes(t->type);
     }
     if (at != body->size)
         return REFUSE(NULL, "the tensors take %llu bytes, the file has %llu bytes of data",

@@ -2,26 +2,15 @@
 
 #include <xxhash.h>
 
-size_t dg_disk_type_bytes(uint32_t type)
-{
-    switch (type) {
-    case DG_F32: return 4;
-    case DG_F16:
-    case DG_BF16: return 2;
-    case DG_S8: return 1;
-    default: return 0;
-    }
-}
-
-const char *dg_disk_type_name(uint32_t type)
+const char *dg_weights_type_name(enum dg_type type)
 {
     static const char *const names[] = {"f32", "f16", "bf16", "s8"};
-    return type < sizeof names / sizeof names[0] ? names[type] : "?";
+    return dg_type_bytes(type) ? names[type] : "?";
 }
 
 bool dg_disk_data_bytes(uint32_t type, uint32_t layout, uint64_t N, uint64_t K, uint64_t *bytes)
 {
-    uint64_t element = dg_disk_type_bytes(type);
+    uint64_t element = dg_type_bytes(type);
     if (!element || !N || !K || N > DG_DISK_MAX_DIM || K > DG_DISK_MAX_DIM ||
         N > DG_DISK_MAX_ELEMENTS / K)
         return false;

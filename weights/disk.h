@@ -1,6 +1,7 @@
-/* The weights file on disk (FORMAT.md), and an open one. Private to weights/ and its tests. All
- * numbers are little-endian; the structs are read and written whole, so this header does not
- * compile on a big-endian host. An open file is constant: any thread. */
+/* The weights file on disk (FORMAT.md), and an open one. Private to weights/ and its tests;
+ * convert/ includes it for the limit of elements and the check of the byte order. All numbers are
+ * little-endian; the structs are read and written whole, so this header does not compile on a
+ * big-endian host. An open file is constant: any thread. */
 #ifndef DG_WEIGHTS_DISK_H
 #define DG_WEIGHTS_DISK_H
 
@@ -59,10 +60,6 @@ static inline uint64_t dg_disk_align(uint64_t n)
     return (n + DG_DISK_ALIGN - 1) & ~(uint64_t)(DG_DISK_ALIGN - 1);
 }
 
-/* Bytes of one element, 0 for an unknown type. */
-size_t dg_disk_type_bytes(uint32_t type);
-/* "f32", "f16", "bf16", "s8"; "?" for an unknown type. */
-const char *dg_disk_type_name(uint32_t type);
 /* Bytes of an [N,K] tensor in a layout; false when the shape is invalid or this build does not know
  * the layout or type. */
 bool dg_disk_data_bytes(uint32_t type, uint32_t layout, uint64_t N, uint64_t K, uint64_t *bytes);

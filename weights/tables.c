@@ -199,7 +199,7 @@ static int check_kind(
     const char *what, const struct dg_disk_form *first, uint32_t j, struct dg_error *err)
 {
     const struct dg_disk_form *f = &first[j];
-    if (!dg_disk_type_bytes(f->type))
+    if (!dg_type_bytes(f->type))
         return REFUSE("type", "%s: type is %u, which is none of f32, f16, bf16, s8", what, f->type);
     if (j == 0 && f->layout != DG_LAYOUT_ROWS)
         return REFUSE(
@@ -207,7 +207,7 @@ static int check_kind(
     for (uint32_t i = 0; i < j; i++) {
         if (first[i].layout == f->layout && first[i].type == f->type)
             return REFUSE("layout", "%s: type %s in layout %u is there twice", what,
-                dg_disk_type_name(f->type), f->layout);
+                dg_weights_type_name(f->type), f->layout);
     }
     if (f->reserved)
         return REFUSE(
@@ -231,7 +231,7 @@ static int read_form(struct dg_weights *w, struct dg_tensor *t, const struct dg_
         return REFUSE("data_bytes",
             "%s: data_bytes is %llu, but rows %llu x cols %llu in type %s, layout %u take %llu",
             what, (unsigned long long)f->data_bytes, (unsigned long long)entry->rows,
-            (unsigned long long)entry->cols, dg_disk_type_name(f->type), f->layout,
+            (unsigned long long)entry->cols, dg_weights_type_name(f->type), f->layout,
             (unsigned long long)expected);
     rc = check_block(what, "data", f->data_offset, f->data_bytes, w, at, err);
     if (!rc)

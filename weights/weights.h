@@ -70,6 +70,8 @@ const void *dg_weights_loaded(const struct dg_weights *w);
 /* The header's checksum, which covers the tensors' checksums too. */
 uint64_t dg_weights_fingerprint(const struct dg_weights *w);
 
+/* "f32", "f16", "bf16" or "s8"; "?" for an unknown type. Static storage. */
+const char *dg_weights_type_name(enum dg_type type);
 /* The type of the largest tensor's preferred form: "float32", "float16", "bfloat16" or "int8".
  * Static storage. */
 const char *dg_weights_main_type(const struct dg_weights *w);

@@ -105,7 +105,7 @@ static int add_form(
 {
     if ((form->type == DG_S8) != (form->scales != NULL))
         return dg_error_field(err, DG_EINVAL, e->name, "tensor %s: type %s %s scales", e->name,
-            dg_disk_type_name(form->type), form->scales ? "takes no" : "needs");
+            dg_weights_type_name(form->type), form->scales ? "takes no" : "needs");
     struct form *f = &e->forms[e->n_forms];
     *f = (struct form){.type = form->type, .layout = form->layout, .data_bytes = bytes};
     f->data = copy_of(form->data, bytes);
@@ -154,7 +154,7 @@ int dg_weights_writer_add(struct dg_weights_writer *w, const char *name, uint64_
         return dg_weights_writer_add_rows(w, name, N, K, &stored, err);
     if (type != DG_F16 && type != DG_BF16)
         return dg_error_field(err, DG_EINVAL, name, "tensor %s: fp32 rows cannot be stored as %s",
-            name, dg_disk_type_name(type));
+            name, dg_weights_type_name(type));
     uint64_t bytes;
     if (!dg_disk_data_bytes(type, DG_LAYOUT_ROWS, N, K, &bytes))
         return dg_error_field(err, DG_EINVAL, name,
@@ -178,16 +178,16 @@ int dg_weights_writer_add_form(struct dg_weights_writer *w, const char *name,
     if (!e)
         return dg_error_field(err, DG_ENOTFOUND, name, "tensor %s was not added before", name);
     uint64_t expected;
-    if (!dg_disk_type_bytes(form->type) || bytes < 1 ||
+    if (!dg_type_bytes(form->type) || bytes < 1 ||
         (dg_disk_data_bytes(form->type, form->layout, e->N, e->K, &expected) && bytes != expected))
         return dg_error_field(err, DG_EINVAL, name,
             "tensor %s: %zu bytes do not fit type %s, layout %u", name, bytes,
-            dg_disk_type_name(form->type), form->layout);
+            dg_weights_type_name(form->type), form->layout);
     for (uint32_t j = 0; j < e->n_forms; j++) {
         if (e->forms[j].type == form->type && e->forms[j].layout == form->layout)
             return dg_error_field(err, DG_EINVAL, name,
                 "tensor %s: type %s in layout %u was added before", name,
-                dg_disk_type_name(form->type), form->layout);
+                dg_weights_type_name(form->type), form->layout);
     }
     if (e->n_forms == DG_MAX_FORMS)
         return dg_error_field(

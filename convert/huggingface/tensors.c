@@ -79,7 +79,7 @@ static const struct dg_safetensor *first_of(
 
 static bool same_values(const struct dg_safetensor *a, const struct dg_safetensor *b)
 {
-    size_t bytes = a->count * (a->type == DG_F32 ? 4 : 2);
+    size_t bytes = a->count * dg_type_bytes(a->type);
     return a == b || (a->type == b->type && a->n_dims == b->n_dims &&
                          memcmp(a->shape, b->shape, a->n_dims * sizeof a->shape[0]) == 0 &&
                          memcmp(a->data, b->data, bytes) == 0);

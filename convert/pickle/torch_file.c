@@ -137,7 +137,7 @@ static int read_tensor(struct dg_torch_file *f, const struct dg_pickle *t, struc
     int rc = read_shape(t, to, err);
     if (rc)
         return rc;
-    const uint64_t element = dg_disk_type_bytes(to->type);
+    const uint64_t element = dg_type_bytes(to->type);
     struct dg_error why = {0};
     const struct storage *from = find_storage(f, s, element, &why);
     if (!from)
