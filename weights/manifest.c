@@ -77,9 +77,6 @@ static int check_file_name(const char *field, const char *s, struct dg_error *er
 static int check_files(const struct dg_json *m, struct dg_error *err)
 {
     const struct dg_json *files = dg_json_get(m, "files");
-    if (dg_json_typeof(files) != DG_JSON_OBJECT)
-        return REFUSE("files", "manifest: files must be an object, not %s",
-            dg_json_type_name(dg_json_typeof(files)));
     int rc = dg_json_only(files, "files", file_keys, err);
     for (int i = 0; i < DG_FILE_COUNT && !rc; i++) {
         const char *name = NULL;
@@ -214,6 +211,15 @@ static int check_reserved(const struct dg_json *m, struct dg_error *err)
     return rc;
 }
 
+static int check_object(const char *field, const struct dg_json *v, void *out, struct dg_error *err)
+{
+    (void)out;
+    if (dg_json_typeof(v) == DG_JSON_OBJECT)
+        return 0;
+    return REFUSE(field, "manifest: %s must be an object, not %s", field,
+        dg_json_type_name(dg_json_typeof(v)));
+}
+
 /* Values of the top level, read by the rows below; nested values are checked separately. */
 struct manifest {
     int64_t format;
@@ -222,6 +228,7 @@ struct manifest {
 };
 
 #define AT(member) DG_FIELD_AT(struct manifest, member)
+#define OBJECT DG_FIELD_OTHER, .read = check_object
 
 static const char *const capitals[] = {"as_written", "as_words", NULL};
 static const char *const answers[] = {"text", "trees", NULL};
@@ -237,34 +244,21 @@ static const struct dg_field rows[] = {
     {"tags", DG_FIELD_OTHER, .help = "target language to the token that asks for it"},
     {"source_tags", DG_FIELD_OTHER, .help = "source language to the token before its text"},
     {"target_tags", DG_FIELD_OTHER, .help = "target language to the token that starts the decoder"},
-    {"files", DG_FIELD_OTHER, .flags = DG_FIELD_REQUIRED},
-    {"model", DG_FIELD_OTHER, .flags = DG_FIELD_REQUIRED},
-    {"decoding", DG_FIELD_OTHER, .help = "defaults of the search"},
-    {"pair_decoding", DG_FIELD_OTHER, .help = "the search for single pairs"},
-    {"training", DG_FIELD_OTHER, .help = "where the model comes from"},
-    {"check", DG_FIELD_OTHER, .help = "a sentence, its answer and their log-probability"},
-    {"origin", DG_FIELD_OTHER, .help = "files that it was made of: addresses and hashes"},
+    {"files", OBJECT, .flags = DG_FIELD_REQUIRED},
+    {"model", OBJECT, .flags = DG_FIELD_REQUIRED},
+    {"decoding", OBJECT, .help = "defaults of the search"},
+    {"pair_decoding", OBJECT, .help = "the search for single pairs"},
+    {"training", OBJECT, .help = "where the model comes from"},
+    {"check", OBJECT, .help = "a sentence, its answer and their log-probability"},
+    {"origin", OBJECT, .help = "files that it was made of: addresses and hashes"},
     {"alignment_layer", DG_FIELD_INT, AT(alignment_layer), 1, 1000, .help = "counted from 1"},
     {"alignment_head", DG_FIELD_INT, AT(alignment_head), 1, 1024, .help = "counted from 1"},
     {"capitals", DG_FIELD_STRING, AT(capitals), .words = capitals, .help = "how they are encoded"},
     {"answers", DG_FIELD_STRING, AT(answers), .words = answers, .help = "what its target side is"},
-    {"shortlist", DG_FIELD_OTHER, .help = "whether the shortlist is used, and why"},
+    {"shortlist", OBJECT, .help = "whether the shortlist is used, and why"},
     {"rare", DG_FIELD_STRING, AT(rare), .help = "characters that training hardly saw"},
     {"reserved", DG_FIELD_OTHER, .help = "tokens that represent protected spans"},
 };
-
-static int check_objects(const struct dg_json *m, struct dg_error *err)
-{
-    static const char *const keys[] = {
-        "model", "decoding", "pair_decoding", "training", "origin", "check", "shortlist"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        const struct dg_json *v = dg_json_get(m, keys[i]);
-        if (v && dg_json_typeof(v) != DG_JSON_OBJECT)
-            return REFUSE(keys[i], "manifest: %s must be an object, not %s", keys[i],
-                dg_json_type_name(dg_json_typeof(v)));
-    }
-    return 0;
-}
 
 static bool same_code(const struct dg_json *a, const struct dg_json *b)
 {
@@ -283,7 +277,7 @@ static bool has_pair(const struct dg_json *pairs, const struct dg_json *pair)
     return false;
 }
 
-/* Call after check_objects and check_pairs. */
+/* The pairs must have been checked. */
 static int check_shortlist(const struct dg_json *m, struct dg_error *err)
 {
     const struct dg_json *list = dg_json_get(m, "shortlist"), *only = dg_json_get(list, "use_for");
@@ -338,8 +332,6 @@ int dg_manifest_check(const struct dg_json *m, struct dg_error *err)
         rc = check_tags(m, &tag_fields[i], err);
     if (!rc)
         rc = check_files(m, err);
-    if (!rc)
-        rc = check_objects(m, err);
     if (!rc)
         rc = check_shortlist(m, err);
     return rc ? rc : check_reserved(m, err);
