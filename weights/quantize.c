@@ -63,10 +63,9 @@ static int write_int8(
 static int write_steps(struct job *j, const char *name, int steps, struct dg_error *err)
 {
     const float number = (float)steps;
-    const struct dg_stored form = {DG_F32, DG_LAYOUT_ROWS, &number, NULL};
     char beside[256 + 8];
     snprintf(beside, sizeof beside, "%s.steps", name);
-    return dg_weights_writer_add_rows(j->writer, beside, 1, 1, &form, err);
+    return dg_weights_writer_add(j->writer, beside, 1, 1, DG_F32, &number, err);
 }
 
 /* Read rows[N,K] in fp32 from the tensor's row-major form. */
@@ -78,11 +77,10 @@ static void read_rows(const struct dg_tensor *t, float *rows)
     dg_convert_floats(form->data, form->type, 0, t->shape[0] * t->shape[1], rows);
 }
 
-static int quantize_tensor(
-    struct job *j, const struct dg_tensor *t, struct dg_quantized *q, struct dg_error *err)
+static int quantize_tensor(struct job *j, const struct dg_tensor *t, enum dg_quantize_as as,
+    struct dg_quantized *q, struct dg_error *err)
 {
     size_t N = q->N, K = q->K;
-    const enum dg_quantize_as as = j->o->choose(j->o->arg, t->name);
     const bool fine = as == DG_QUANTIZE_FINE && K <= DG_INT8_FINE_K_MAX;
     const int steps = fine ? DG_INT8_FINE_STEPS : DG_INT8_STEPS;
     float *rows = malloc(N * K * sizeof *rows), *scales = malloc(N * sizeof *scales);
@@ -121,7 +119,7 @@ static int add_tensor(struct job *j, const struct dg_tensor *t, struct dg_error 
     struct dg_quantized q = {.name = t->name, .N = t->shape[0], .K = t->shape[1]};
     const struct dg_stored *before = find_form(t, DG_LAYOUT_ROWS, DG_S8);
     if (!before)
-        return quantize_tensor(j, t, &q, err);
+        return quantize_tensor(j, t, as, &q, err);
     q.q = before->data;
     q.scales = before->scales;
     int rc = write_int8(j, &q, j->o->packed && as != DG_QUANTIZE_TABLE, err);

@@ -46,8 +46,7 @@ void dg_weights_close(struct dg_weights *w)
     if (!w)
         return;
     dg_weights_memory_free(w->memory);
-    if (w->map.data)
-        dg_file_unmap(&w->map);
+    dg_file_unmap(&w->map);
     free(w->tensors);
     free(w->by_name);
     free(w);

@@ -1,5 +1,6 @@
 #include "weights/version.h"
 
+#include "base/file.h"
 #include "weights/manifest.h"
 
 #include <errno.h>
@@ -97,16 +98,14 @@ static int add_stream(
 static int add_file(struct sha256_ctx *sha, const char *dir, const char *key, const char *name,
     struct dg_error *err)
 {
-    struct dg_buffer path;
-    dg_buffer_init(&path);
-    dg_buffer_addf(&path, "%s/%s", dir, name);
-    FILE *f = path.failed ? NULL : fopen(path.data, "rbe");
-    int rc = path.failed ? dg_error_set(err, DG_ENOMEM, "no memory for a path")
-             : !f ? dg_error_set(err, DG_EIO, "cannot open %s: %s", path.data, strerror(errno))
-                  : add_stream(sha, key, path.data, f, err);
+    char *path = dg_file_join(dir, name);
+    FILE *f = path ? fopen(path, "rbe") : NULL;
+    int rc = !path ? dg_error_set(err, DG_ENOMEM, "no memory for a path")
+             : !f  ? dg_error_set(err, DG_EIO, "cannot open %s: %s", path, strerror(errno))
+                   : add_stream(sha, key, path, f, err);
     if (f)
         fclose(f);
-    dg_buffer_deinit(&path);
+    free(path);
     return rc;
 }
 
@@ -127,7 +126,6 @@ int dg_version_compute(const char *dir, const struct dg_json *manifest,
     const struct dg_weights *weights, char out[DG_VERSION_DIGITS + 1], struct dg_error *err)
 {
     const void *loaded = weights ? dg_weights_loaded(weights) : NULL;
-    static const char digits[] = "0123456789abcdef";
     unsigned char digest[SHA256_DIGEST_SIZE];
     struct dg_buffer text;
     struct sha256_ctx sha;
@@ -150,11 +148,8 @@ int dg_version_compute(const char *dir, const struct dg_json *manifest,
     if (rc)
         goto out;
     sha256_digest(&sha, sizeof digest, digest);
-    for (int i = 0; i < SHA256_DIGEST_SIZE; i++) {
-        out[2 * i] = digits[digest[i] >> 4];
-        out[2 * i + 1] = digits[digest[i] & 15];
-    }
-    out[DG_VERSION_DIGITS] = '\0';
+    for (int i = 0; i < SHA256_DIGEST_SIZE; i++)
+        snprintf(out + 2 * i, 3, "%02x", digest[i]);
 out:
     if (loaded)
         dg_weights_followed(weights, SIZE_MAX);
