@@ -59,6 +59,9 @@ int dg_file_append(struct dg_file_writer *w, const void *data, size_t n, struct 
 int dg_file_commit_take(struct dg_file_writer *w, struct dg_error *err); /* frees w in every case */
 void dg_file_abort(struct dg_file_writer *w);                            /* NULL is fine */
 
+/* Write all n bytes to an open file, pipe or device. False: errno says why. */
+bool dg_file_put(int fd, const void *data, size_t n);
+
 /* Remove temporary files of killed writers from a folder that no one else writes to. No effect if
  * the folder does not exist. */
 void dg_file_drop_unfinished(const char *dir);

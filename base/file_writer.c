@@ -180,19 +180,27 @@ int dg_file_begin(const char *path, struct dg_file_writer **out, struct dg_error
     return 0;
 }
 
-static int write_all(
-    struct dg_file_writer *w, const unsigned char *p, size_t n, struct dg_error *err)
+/* A disk with room for only a part takes that, and says why at the next write. */
+bool dg_file_put(int fd, const void *data, size_t n)
 {
+    const char *p = data;
     while (n > 0) {
-        ssize_t k = write(w->fd, p, n);
-        if (k < 0 && errno == EINTR)
-            continue;
-        if (k < 0)
-            return w->code = dg_file_fail(err, "write", w->path);
-        p += k;
-        n -= (size_t)k;
+        const ssize_t k = write(fd, p, n);
+        if (k == 0)
+            errno = ENOSPC;
+        if (k == 0 || (k < 0 && errno != EINTR))
+            return false;
+        p += k > 0 ? k : 0;
+        n -= k > 0 ? (size_t)k : 0;
     }
-    return 0;
+    return true;
+}
+
+static int write_all(struct dg_file_writer *w, const void *data, size_t n, struct dg_error *err)
+{
+    if (!dg_file_put(w->fd, data, n))
+        w->code = dg_file_fail(err, "write", w->path);
+    return w->code;
 }
 
 static int flush(struct dg_file_writer *w, struct dg_error *err)

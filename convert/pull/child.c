@@ -1,5 +1,7 @@
 #include "convert/pull/child.h"
 
+#include "base/file.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -34,14 +36,7 @@ static void be_child(int (*work)(void *, struct dg_child_report *, struct dg_err
         _exit(1);
     m.report.has_network = !leave_network();
     m.rc = work(arg, &m.report, &m.err);
-    const char *at = (const char *)&m;
-    for (size_t left = sizeof m; left > 0;) {
-        const ssize_t n = write(to, at, left);
-        if (n <= 0 && errno != EINTR)
-            break;
-        at += n > 0 ? n : 0;
-        left -= n > 0 ? (size_t)n : 0;
-    }
+    dg_file_put(to, &m, sizeof m); /* if it fails, the parent sees it */
     fflush(NULL);
     _exit(0);
 }

@@ -1,5 +1,7 @@
 #include "convert/pull/part.h"
 
+#include "base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -75,18 +77,10 @@ int dg_part_open(struct dg_part *p, const struct dg_download *f, struct dg_error
 
 int dg_part_append(struct dg_part *p, const void *data, size_t n, struct dg_error *err)
 {
-    const char *at = data;
-    while (n > 0) {
-        const ssize_t written = write(p->fd, at, n);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return FAIL("cannot write");
-        dg_digest_add(&p->digest, at, (size_t)written);
-        p->have += (uint64_t)written;
-        at += written;
-        n -= (size_t)written;
-    }
+    if (!dg_file_put(p->fd, data, n))
+        return FAIL("cannot write");
+    dg_digest_add(&p->digest, data, n);
+    p->have += n;
     return 0;
 }
 

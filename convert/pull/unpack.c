@@ -52,21 +52,6 @@ static bool stays_inside(const char *name)
     return true;
 }
 
-/* A disk with room for only a part takes that, and reports why on the next write. */
-static bool write_whole(int fd, const char *data, size_t n)
-{
-    while (n > 0) {
-        const ssize_t k = write(fd, data, n);
-        if (k == 0)
-            errno = ENOSPC;
-        if (k == 0 || (k < 0 && errno != EINTR))
-            return false;
-        data += k > 0 ? k : 0;
-        n -= k > 0 ? (size_t)k : 0;
-    }
-    return true;
-}
-
 /* libarchive says what failed; if the system refused, its reason is added. */
 static int fail(const char *path, const char *what, struct archive *a, struct dg_error *err)
 {
@@ -93,7 +78,7 @@ static int copy_data(
         if ((uint64_t)n > *left)
             rc = dg_error_set(
                 err, DG_ELIMIT, "%.200s: the unpacked size exceeds the limit: refused", name);
-        else if (!write_whole(fd, block, (size_t)n))
+        else if (!dg_file_put(fd, block, (size_t)n))
             rc = dg_error_set(err, DG_EIO, "%.200s: cannot write: %s", to, strerror(errno));
         else
             *left -= (uint64_t)n;
