@@ -70,7 +70,7 @@ static void try(const char *data, size_t n)
 {
     struct dg_torch_file *f;
     struct dg_error err = {0};
-    char *copy = malloc(n + 1); /* a block of exact size: a read beyond it is found */
+    char *copy = malloc(n ? n : 1); /* a block of exact size: a read beyond it is found */
     memcpy(copy, data, n);
     if (dg_torch_file_open(dg_input_memory(copy, n), &f, &err) == 0) {
         for (size_t i = 0; i < dg_torch_file_count(f); i++) {
