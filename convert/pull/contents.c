@@ -238,15 +238,16 @@ static int convert_to(const struct dg_contents *c, const struct dg_convert_to *o
 int dg_contents_convert(
     const struct dg_contents *c, const struct dg_convert_to *o, struct dg_error *err)
 {
-    char between[4096];
     if (o->type != DG_S8 || c->kind == DG_CONTENTS_BUNDLE || c->kind == DG_CONTENTS_BERGAMOT)
         return convert_to(c, o, o->out, err);
-    if (strlen(o->out) > sizeof between - 8)
-        return dg_error_set(err, DG_EINVAL, "the path %.200s... is too long", o->out);
-    snprintf(between, sizeof between, "%.4080s.before", o->out);
-    int rc = convert_to(c, o, between, err);
+    /* Within the output, so that it goes with it if this process is killed. */
+    char *between = dg_file_join(o->out, ".before");
+    int rc = between ? convert_to(c, o, between, err)
+                     : dg_error_set(err, DG_ENOMEM, "no memory for a path");
     if (!rc)
         rc = dg_convert_int8(between, o->out, err);
-    dg_tree_remove(between, NULL);
+    if (!rc)
+        rc = dg_tree_remove(between, err);
+    free(between);
     return rc;
 }

@@ -23,9 +23,9 @@ struct dg_contents {
 /* Search `dir` and folders in it, three deep. DG_EUNSUP: no known model. */
 int dg_contents_find(const char *dir, struct dg_contents *out, struct dg_error *err);
 
-/* Convert the model; with the type DG_S8, its matrices to int8, unless they are int8 already. A
- * bundle is checked and copied, and quantised if int8 is asked for; DG_EINVAL: other languages than
- * its own, another type. */
+/* Convert the model; with the type DG_S8, its matrices to int8, unless they are int8 already. After
+ * a failure the caller removes o->out. A bundle is checked and copied, and quantised if int8 is
+ * asked for; DG_EINVAL: other languages than its own, another type. */
 int dg_contents_convert(
     const struct dg_contents *c, const struct dg_convert_to *o, struct dg_error *err);
 

@@ -1,11 +1,14 @@
 """dragoman pull when connections, servers, archives or disks fail. Nothing incomplete or wrong is installed, and what was there before
 stays."""
+import contextlib
 import fcntl
 import gzip
 import io
 import json
 import os
+import pathlib
 import resource
+import signal
 import socket
 import socketserver
 import subprocess
@@ -324,6 +327,23 @@ def test_the_network_is_gone_while_converting(pull):
                              capture_output=True, text=True).stdout.strip() == "True"
     told = pull("--offline", os.path.join(stand_in.DATA, "bergamot"))
     assert ("no network namespace" in told) != allowed
+
+
+def test_a_killed_conversion_leaves_nothing(pull):
+    """As the kernel kills a process when memory is out, here as soon as it writes files."""
+    command = [DRAGOMAN, "pull", "--offline", os.path.join(stand_in.DATA, "m2m100", "nllb"), "--models", str(pull.models)]
+    killed = False
+    while not killed:
+        process = subprocess.Popen(command, env=pull.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        children = pathlib.Path("/proc/%d/task/%d/children" % (process.pid, process.pid))
+        while process.poll() is None and not any(pull.models.glob(".pull-bundle*")):
+            pass
+        with contextlib.suppress(OSError, ValueError):  # it may have ended by now
+            os.kill(int(children.read_text()), signal.SIGKILL)
+        killed = "killed by signal 9" in process.communicate()[1]
+        if not killed:
+            pull("nllb", verb="remove")
+    assert [p.name for p in pull.models.iterdir()] == [".pull.lock"]
 
 
 def test_two_pulls_at_once(pull, firefox):
