@@ -5,28 +5,20 @@
 
 #include <zip.h>
 
-#include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Files needed from a package: the path within its one directory, the name of the unpacked file,
- * and its maximum size. */
+/* Files needed from a package: their paths within its one directory, and their maximum sizes. */
 static const struct {
-    const char *entry, *file;
+    const char *entry;
     zip_uint64_t most;
-} wanted[] = {{"metadata.json", "metadata.json", 1 << 20},
-    {"sentencepiece.model", "sentencepiece.model", 64 << 20},
-    {"model/model.bin", "model.bin", (zip_uint64_t)8 << 30},
-    {"model/config.json", "config.json", 1 << 20},
-    {"model/shared_vocabulary.json", "shared_vocabulary.json", 64 << 20},
-    {"model/shared_vocabulary.txt", "shared_vocabulary.txt", 64 << 20},
-    {"model/source_vocabulary.json", "source_vocabulary.json", 64 << 20},
-    {"model/source_vocabulary.txt", "source_vocabulary.txt", 64 << 20},
-    {"model/target_vocabulary.json", "target_vocabulary.json", 64 << 20},
-    {"model/target_vocabulary.txt", "target_vocabulary.txt", 64 << 20}};
+} wanted[] = {{"metadata.json", 1 << 20}, {"sentencepiece.model", 64 << 20},
+    {"model/model.bin", (zip_uint64_t)8 << 30}, {"model/config.json", 1 << 20},
+    {"model/shared_vocabulary.json", 64 << 20}, {"model/shared_vocabulary.txt", 64 << 20},
+    {"model/source_vocabulary.json", 64 << 20}, {"model/source_vocabulary.txt", 64 << 20},
+    {"model/target_vocabulary.json", 64 << 20}, {"model/target_vocabulary.txt", 64 << 20}};
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 #define REFUSE(code, ...) dg_error_field(err, code, "argos", __VA_ARGS__)
@@ -39,7 +31,7 @@ static int unpack_entry(
         !(st.valid & ZIP_STAT_COMP_SIZE) || st.size > wanted[which].most ||
         st.size / 1100 > st.comp_size) /* deflate cannot do better than 1032 : 1 */
         return REFUSE(DG_EFORMAT, "entry %s has an impossible size", wanted[which].entry);
-    char *bytes = malloc(st.size ? st.size : 1), *path = dg_file_join(dir, wanted[which].file);
+    char *bytes = malloc(st.size ? st.size : 1), *path = dg_file_join(dir, wanted[which].entry);
     zip_file_t *f = zip_fopen_index(zip, i, 0);
     char past;
     int rc = bytes && path ? 0 : dg_error_set(err, DG_ENOMEM, "no memory for a package");
@@ -57,25 +49,6 @@ static int unpack_entry(
     return rc;
 }
 
-/* Link the wanted files of a package that is already unpacked. */
-static int link_files(const char *from, const char *dir, struct dg_error *err)
-{
-    char *real = realpath(from, NULL);
-    int rc = real ? 0 : REFUSE(DG_ENOTFOUND, "%s cannot be opened", from);
-    for (size_t i = 0; i < COUNT(wanted) && !rc; i++) {
-        char *there = dg_file_join(real, wanted[i].entry),
-             *here = dg_file_join(dir, wanted[i].file);
-        if (!there || !here)
-            rc = dg_error_set(err, DG_ENOMEM, "no memory for a path");
-        else if (access(there, F_OK) == 0 && symlink(there, here) != 0)
-            rc = REFUSE(DG_EIO, "%s: %s", here, strerror(errno));
-        free(there);
-        free(here);
-    }
-    free(real);
-    return rc;
-}
-
 /* Writes only wanted entries, under names of our own, so that no entry can leave the folder. */
 static int unpack(const char *path, const char *dir, struct dg_error *err)
 {
@@ -86,7 +59,8 @@ static int unpack(const char *path, const char *dir, struct dg_error *err)
     if (!zip)
         return REFUSE(DG_EFORMAT, "%s cannot be opened as an Argos package, which is a zip", path);
     for (zip_int64_t i = 0; i < zip_get_num_entries(zip, 0) && !rc; i++) {
-        const char *name = zip_get_name(zip, (zip_uint64_t)i, 0), *rest = strchr(name, '/');
+        const char *name = zip_get_name(zip, (zip_uint64_t)i, 0),
+                   *rest = name ? strchr(name, '/') : NULL;
         for (size_t k = 0; rest && k < COUNT(wanted) && !rc; k++)
             if (strcmp(rest + 1, wanted[k].entry) == 0)
                 rc = unpack_entry(zip, (zip_uint64_t)i, k, dir, err);
@@ -113,11 +87,11 @@ static int convert(
     const char *dir, const struct dg_convert_ctranslate2 *given, struct dg_error *err)
 {
     struct dg_convert_ctranslate2 o = *given;
-    char *spm = dg_file_join(dir, "sentencepiece.model");
+    char *model = dg_file_join(dir, "model"), *spm = dg_file_join(dir, "sentencepiece.model");
     struct dg_json *metadata = NULL;
-    int rc = spm ? dg_input_json(dir, "metadata.json", true, &metadata, err)
-                 : dg_error_set(err, DG_ENOMEM, "no memory for a path");
-    o.dir = dir;
+    int rc = model && spm ? dg_input_json(dir, "metadata.json", true, &metadata, err)
+                          : dg_error_set(err, DG_ENOMEM, "no memory for a path");
+    o.dir = model;
     o.source_spm = o.target_spm = spm;
     o.to.source_lang = o.to.source_lang ? o.to.source_lang : language(metadata, "from_code");
     o.to.target_lang = o.to.target_lang ? o.to.target_lang : language(metadata, "to_code");
@@ -125,26 +99,39 @@ static int convert(
     if (!rc)
         rc = dg_convert_ctranslate2(&o, err);
     dg_json_free(metadata);
+    free(model);
     free(spm);
     return rc;
+}
+
+/* Remove what unpack has written, and the folders. */
+static void remove_unpacked(const char *dir, const char *model)
+{
+    for (size_t i = 0; i < COUNT(wanted); i++) {
+        char *file = dg_file_join(dir, wanted[i].entry);
+        if (file)
+            unlink(file);
+        free(file);
+    }
+    rmdir(model);
+    rmdir(dir);
 }
 
 int dg_convert_argos(const char *path, const struct dg_convert_ctranslate2 *o, struct dg_error *err)
 {
     const char *tmp = getenv("TMPDIR");
-    char dir[512];
+    char dir[512], model[520];
+    if (dg_input_is_folder(path))
+        return convert(path, o, err);
     snprintf(dir, sizeof dir, "%s/dragoman-argos-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
     if (!mkdtemp(dir))
         return REFUSE(DG_EIO, "no folder to unpack the package into can be made in %s", dir);
-    int rc = dg_input_is_folder(path) ? link_files(path, dir, err) : unpack(path, dir, err);
+    snprintf(model, sizeof model, "%s/model", dir);
+    int rc = dg_file_make_dir(model, err);
+    if (!rc)
+        rc = unpack(path, dir, err);
     if (!rc)
         rc = convert(dir, o, err);
-    for (size_t i = 0; i < COUNT(wanted); i++) {
-        char *file = dg_file_join(dir, wanted[i].file);
-        if (file)
-            unlink(file);
-        free(file);
-    }
-    rmdir(dir);
+    remove_unpacked(dir, model);
     return rc;
 }

@@ -4,10 +4,10 @@
 
 #include "convert/ctranslate2/ctranslate2.h"
 
-/* Unpack the needed files of the .argosmodel at `path` into a temporary folder, or link them there
- * from its unpacked directory, and convert them. They replace dir and the SentencePiece models of
- * `o`; NULL languages come from metadata.json. DG_EUNSUP: a package with bpe.model. DG_EFORMAT,
- * DG_EIO. */
+/* Convert the package at `path`: an .argosmodel, of which the needed files are unpacked into a
+ * temporary folder, or the directory that it unpacks to. Its files replace dir and the
+ * SentencePiece models of `o`; NULL languages come from metadata.json. DG_EUNSUP: a package with
+ * bpe.model. DG_EFORMAT, DG_EIO. */
 int dg_convert_argos(
     const char *path, const struct dg_convert_ctranslate2 *o, struct dg_error *err);
 
