@@ -95,13 +95,6 @@ static const struct dg_field rows[] = {
 static const struct dg_field json_row[] = {
     {"json", DG_FIELD_BOOL, 0, sizeof(bool), .help = "print the findings as one JSON object"}};
 
-/* An empty variable counts as none. */
-static char *from_environment(const char *name)
-{
-    char *value = getenv(name);
-    return value && value[0] ? value : NULL;
-}
-
 /* Read the environment, then the options, which override it. Returns -1, or an exit status. */
 static int read_options(int argc, char **argv, struct dg_doctor *d, bool *json)
 {
@@ -119,7 +112,7 @@ static int read_options(int argc, char **argv, struct dg_doctor *d, bool *json)
         .groups = groups,
         .n_groups = DG_FIELD_COUNT(groups)};
     dg_fields_default(groups);
-    if (dg_fields_from_environment(groups, from_environment, &err))
+    if (dg_fields_from_environment(groups, getenv, &err))
         return dg_command_refuse("dragoman doctor", "%s", err.message);
     const int status = dg_command_read(&command, argc, argv, NULL);
     d->connections_given = given[dg_fields_find(groups, "max_connections")] != DG_FROM_DEFAULT;
