@@ -238,10 +238,8 @@ static int read_form(struct dg_weights *w, struct dg_tensor *t, const struct dg_
         rc = check_scales(what, f, entry->rows, w, at, err);
     if (rc)
         return rc;
-    if (!known) {
-        t->n_unknown++;
+    if (!known)
         return 0;
-    }
     t->bytes[t->n_stored] = f->data_bytes;
     t->stored[t->n_stored++] = (struct dg_stored){
         .type = f->type,

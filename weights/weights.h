@@ -17,13 +17,11 @@ struct dg_tensor {
     const char *name;
     /* [N,K], slowest first; vectors are [1,K] */
     uint64_t shape[2];
-    /* [n_stored], the row-major one first */
+    /* [n_stored], the row-major one first; unknown layouts are left out */
     struct dg_stored stored[DG_MAX_FORMS];
     /* size of each form's data, without scales */
     size_t bytes[DG_MAX_FORMS];
     size_t n_stored;
-    /* number of forms in layouts that this build does not know; they are not in `stored` */
-    size_t n_unknown;
 };
 
 /* Map the file and check magic, version, every offset, size, shape, type, layout, name and

@@ -260,11 +260,12 @@ static int check_bad_words(const struct dg_json *generation, int32_t pad, struct
 }
 
 static int read_ids(const struct dg_hf_files *f, const struct dg_json *generation,
-    struct dg_config *c, struct dg_hf_options *o, struct dg_error *err)
+    struct dg_config *c, struct dg_error *err)
 {
+    int32_t pad = -1;
     int rc = read_id(f, "eos_token_id", &c->eos, err);
     if (!rc)
-        rc = read_id(f, "pad_token_id", &o->pad, err);
+        rc = read_id(f, "pad_token_id", &pad, err);
     if (!rc)
         rc = read_id(f, "decoder_start_token_id", &c->start, err);
     if (!rc && c->eos < 0)
@@ -272,8 +273,8 @@ static int read_ids(const struct dg_hf_files *f, const struct dg_json *generatio
     if (!rc && c->start < 0)
         rc = WRONG("decoder_start_token_id", "config.json: decoder_start_token_id is missing");
     if (!rc)
-        rc = check_bad_words(generation, o->pad, err);
-    c->never = o->pad == c->eos ? -1 : o->pad;
+        rc = check_bad_words(generation, pad, err);
+    c->never = pad == c->eos ? -1 : pad;
     return rc;
 }
 
@@ -350,7 +351,7 @@ int dg_hf_config_read(
     if (!rc)
         rc = read_conventions(f->config, generation, c, o, err);
     if (!rc)
-        rc = read_ids(f, generation, c, o, err);
+        rc = read_ids(f, generation, c, err);
     if (!rc)
         read_names(f, o);
     return rc;

@@ -27,7 +27,6 @@ struct dg_hf_options {
     /* pieces that are never output have no probability either */
     bool renormalize;
     bool separate_vocabs;
-    int32_t pad;
     /* borrowed from the files */
     const char *eos_piece, *unk_piece;
     /* NULL: not given */

@@ -30,7 +30,7 @@ static void check_open(const unsigned char *file, size_t size, struct dg_weights
     for (size_t i = 0; i < dg_weights_count(w); i++) {
         const struct dg_tensor *t = dg_weights_at(w, i);
         require(dg_weights_find(w, t->name) == t);
-        require(t->n_stored >= 1 && t->n_stored + t->n_unknown <= DG_MAX_FORMS);
+        require(t->n_stored >= 1 && t->n_stored <= DG_MAX_FORMS);
         for (size_t j = 0; j < t->n_stored; j++)
             check_form(file, size, t, j);
     }
