@@ -117,11 +117,6 @@ static void look_at_folder(struct dg_doctor *d, const char *dir, size_t *found)
             "cannot look for a bundle in %s: %s", dir, strerror(errno));
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 void dg_doctor_models(struct dg_doctor *d)
 {
     struct dirent **list = NULL;
@@ -133,7 +128,7 @@ void dg_doctor_models(struct dg_doctor *d)
         look_at_bundle(d, d->models);
         return;
     }
-    int n = scandir(d->models, &list, NULL, by_name);
+    int n = scandir(d->models, &list, NULL, alphasort);
     if (n < 0) {
         dg_doctor_say(d, DG_FINDING_FAIL, "models", "name the right directory with --models",
             "%s: %s", d->models, strerror(errno));

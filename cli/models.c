@@ -32,11 +32,6 @@ static const struct dg_field rows[] = {
     {"json", DG_FIELD_BOOL, AT(json), .help = "print one JSON object per model and line"},
 };
 
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 static const char *text(const struct dg_json *o, const char *key)
 {
     return dg_json_string(dg_json_get(o, key), NULL);
@@ -113,7 +108,7 @@ int dg_cli_list(int argc, char **argv)
         const char *slash = strrchr(o.models, '/');
         return show(&o, slash && slash[1] ? slash + 1 : o.models, o.models);
     }
-    const int found = scandir(o.models, &entries, NULL, by_name);
+    const int found = scandir(o.models, &entries, NULL, alphasort);
     if (found < 0) {
         struct dg_error err = {0};
         dg_error_set(&err, DG_EIO, "%.300s: %s", o.models, strerror(errno));
