@@ -20,7 +20,7 @@ struct attention {
     enum dg_attention_kind kind;
     /* 0: not chosen */
     int64_t layer;
-    struct dg_session session;
+    struct dragoman_model *model;
     struct dg_attention_map map;
 };
 
@@ -139,16 +139,15 @@ static int check_model(const struct attention *a, const struct dg_config *c, uin
 
 static int run(struct attention *a, struct dg_error *err)
 {
-    const struct dg_session *s = &a->session;
     uint32_t *heads = NULL, n_heads = 0;
     a->o.workers = 1;
-    int rc = dg_session_open(&a->session, &a->o, err);
+    int rc = dg_decode_options_open(&a->o, &a->model, err);
     if (!rc)
         rc = check_model(
-            a, dg_model_config(dg_translator_model(s->translator)), &heads, &n_heads, err);
+            a, dg_model_config(dg_translator_model(a->model->translator)), &heads, &n_heads, err);
     if (!rc)
-        rc = dg_attention_map_open(
-            s->translator, s->be, a->source, a->target, &a->o.translate, &a->map, err);
+        rc = dg_attention_map_open(a->model->translator, a->model->be, a->source, a->target,
+            &a->o.translate, &a->map, err);
     if (!rc && a->layer > dg_attention_layers(&a->map, a->kind))
         rc = dg_error_set(err, DG_EINVAL, "--layer is %d, the model has %u", (int)a->layer,
             dg_attention_layers(&a->map, a->kind));
@@ -158,7 +157,7 @@ static int run(struct attention *a, struct dg_error *err)
         rc = write_picture(a, heads, n_heads, err);
     free(heads);
     dg_attention_map_close(&a->map);
-    dg_session_close(&a->session);
+    dragoman_close(a->model);
     return rc;
 }
 

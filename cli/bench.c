@@ -16,7 +16,7 @@
 
 struct bench {
     struct dg_decode_options o;
-    struct dg_session session;
+    struct dragoman_model *model;
     char *path;
     /* 1: throughput mode; 0: latency mode */
     int throughput;
@@ -102,11 +102,11 @@ static int translate(struct bench *b, size_t first, size_t n, uint64_t *tokens, 
     int rc = 0;
     for (size_t i = 0; i < n && !rc; i++) {
         const char *s = b->sentences[first + i];
-        rc = dg_job_encode(b->session.translator, s, strlen(s), &b->o.translate, &jobs[i], err);
+        rc = dg_job_encode(b->model->translator, s, strlen(s), &b->o.translate, &jobs[i], err);
     }
     uint64_t from = dg_clock_ns();
     if (!rc)
-        rc = dg_runner_run(b->session.runner, jobs, n, NULL, NULL, err);
+        rc = dg_runner_run(b->model->runner, jobs, n, NULL, NULL, err);
     *seconds = (double)(dg_clock_ns() - from) / 1e9;
     *tokens = 0;
     for (size_t i = 0; i < n && jobs; i++) {
@@ -165,7 +165,7 @@ static int run(struct bench *b, struct dg_error *err)
     cpu = dg_clock_cpu_ns() - cpu;
     wall = dg_clock_ns() - wall;
     double mid = rc ? 0 : median(figures, (size_t)b->reps);
-    dg_json_set_string(o, "backend", b->session.be->name);
+    dg_json_set_string(o, "backend", b->model->be->name);
     dg_json_set_string(o, "mode", b->throughput ? "throughput" : "latency");
     dg_json_set_int(o, "sentences", (int64_t)b->n);
     dg_json_set_int(o, "tokens_out", (int64_t)tokens);
@@ -176,7 +176,7 @@ static int run(struct bench *b, struct dg_error *err)
     if (!rc && b->o.json)
         return dg_json_line_write(o, false, err);
     if (!rc)
-        printf("%s: %.2f %s\n", b->session.be->name, mid,
+        printf("%s: %.2f %s\n", b->model->be->name, mid,
             b->throughput ? "tokens/s" : "ms a sentence (p50)");
     dg_json_free(o);
     return rc;
@@ -227,12 +227,12 @@ int dg_cli_bench(int argc, char **argv)
         b.o.translate.search.max_len = b.o.translate.search.min_len = (uint32_t)b.length;
     if (!b.throughput)
         b.o.workers = 1;
-    int rc = dg_session_open(&b.session, &b.o, &err);
+    int rc = dg_decode_options_open(&b.o, &b.model, &err);
     if (!rc)
         rc = read_sentences(&b, &err);
     if (!rc)
         rc = run(&b, &err);
-    dg_session_close(&b.session);
+    dragoman_close(b.model);
     for (size_t i = 0; i < b.n; i++)
         free(b.sentences[i]);
     free(b.sentences);

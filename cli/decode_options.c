@@ -165,18 +165,19 @@ int dg_decode_options_error(const struct dragoman_error *error, struct dg_error 
 
 /* Fill in the languages that were left out, as the library chooses them. */
 static int choose_pair(
-    const struct dg_session *s, struct dg_translate_options *t, struct dg_error *err)
+    const struct dragoman_model *m, struct dg_translate_options *t, struct dg_error *err)
 {
-    const bool own_pair = !t->source && !t->target && s->model->source[0];
+    const bool own_pair = !t->source && !t->target && m->source[0];
     size_t pair;
-    int rc = dg_translator_pair(s->translator, own_pair ? s->model->source : t->source,
-        own_pair ? s->model->target : t->target, &pair, err);
+    int rc = dg_translator_pair(m->translator, own_pair ? m->source : t->source,
+        own_pair ? m->target : t->target, &pair, err);
     if (!rc)
-        dg_bundle_pair(dg_translator_bundle(s->translator), pair, &t->source, &t->target);
+        dg_bundle_pair(dg_translator_bundle(m->translator), pair, &t->source, &t->target);
     return rc;
 }
 
-int dg_session_open(struct dg_session *s, struct dg_decode_options *o, struct dg_error *err)
+int dg_decode_options_open(
+    struct dg_decode_options *o, struct dragoman_model **out, struct dg_error *err)
 {
     struct dragoman_open_options wish;
     struct dragoman_error error;
@@ -187,20 +188,10 @@ int dg_session_open(struct dg_session *s, struct dg_decode_options *o, struct dg
     wish.threads = o->threads;
     wish.max_beam_size = o->translate.search.beam;
     wish.max_length = o->translate.search.max_len;
-    memset(s, 0, sizeof *s);
-    if (dragoman_open(o->model, &wish, &s->model, &error))
+    if (dragoman_open(o->model, &wish, out, &error))
         return dg_decode_options_error(&error, err);
-    if (dragoman_model_device_note(s->model)[0] &&
-        o->device) /* a device was asked for: say why it is the CPU */
-        fprintf(stderr, "device: the CPU (%s)\n", dragoman_model_device_note(s->model));
-    s->be = s->model->be;
-    s->translator = s->model->translator;
-    s->runner = s->model->runner;
-    return choose_pair(s, &o->translate, err);
-}
-
-void dg_session_close(struct dg_session *s)
-{
-    dragoman_close(s->model);
-    memset(s, 0, sizeof *s);
+    const char *note = dragoman_model_device_note(*out);
+    if (note[0] && o->device) /* a device was asked for: say why it is the CPU */
+        fprintf(stderr, "device: the CPU (%s)\n", note);
+    return choose_pair(*out, &o->translate, err);
 }

@@ -1,5 +1,6 @@
 /* Options shared by the verbs that use a model: which model, how it searches, how many cores. These
- * verbs open the model through the library (include/dragoman.h). One thread, main's. */
+ * verbs open the model through the library (include/dragoman.h); those that need more than its
+ * header offers use the parts of struct dragoman_model. One thread, main's. */
 #ifndef DG_CLI_DECODE_OPTIONS_H
 #define DG_CLI_DECODE_OPTIONS_H
 
@@ -21,15 +22,6 @@ struct dg_decode_options {
     unsigned char search_given[2], length_given[3];
     /* Path of the chosen model, which `model` then points to. */
     char installed[4096];
-};
-
-/* A model opened by the library, and its parts, for verbs that need more than the public header
- * offers. */
-struct dg_session {
-    struct dragoman_model *model;
-    struct dg_backend *be;
-    struct dg_translator *translator;
-    struct dg_runner *runner;
 };
 
 void dg_decode_options_init(struct dg_decode_options *o);
@@ -57,9 +49,10 @@ void dg_decode_options_public(const struct dg_decode_options *o, struct dragoman
 /* Convert an error of the library to ours. Returns its code. */
 int dg_decode_options_error(const struct dragoman_error *error, struct dg_error *err);
 
-/* Open the model, and set the languages that were left out to those of its pair (borrowed from it):
- * of the one that --model named, else of the first that fits. DG_EINVAL: no pair fits. */
-int dg_session_open(struct dg_session *s, struct dg_decode_options *o, struct dg_error *err);
-void dg_session_close(struct dg_session *s); /* a zeroed one is fine */
+/* Open the model, which the caller closes also after a failure, and set the languages that were
+ * left out to those of its pair (borrowed from it): of the one that --model named, else of the
+ * first that fits. DG_EINVAL: no pair fits. */
+int dg_decode_options_open(
+    struct dg_decode_options *o, struct dragoman_model **out, struct dg_error *err);
 
 #endif

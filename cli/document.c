@@ -11,7 +11,7 @@
 #define CHUNK 256 /* texts in flight: enough to keep every engine's batch full */
 
 struct run {
-    struct dg_session *session;
+    struct dragoman_model *model;
     const struct dg_translate_options *options;
     const struct dg_extract *extract;
     /* [n] malloc'd bytes */
@@ -27,7 +27,7 @@ static int plan(struct run *r, size_t i, struct dg_job **job, struct dg_error *e
     dg_extract_text(r->extract, i, &text);
     o.format = text.format;
     o.markup = text.markup;
-    return dg_job_encode(r->session->translator, text.s, text.n, &o, job, err);
+    return dg_job_encode(r->model->translator, text.s, text.n, &o, job, err);
 }
 
 static int keep(struct run *r, size_t i, struct dg_job *job, struct dg_error *err)
@@ -52,7 +52,7 @@ static int translate_some(struct run *r, size_t first, size_t end, struct dg_err
     for (; n < end - first && rc == DG_OK; n++)
         rc = plan(r, first + n, &jobs[n], err);
     if (rc == DG_OK)
-        rc = dg_runner_run(r->session->runner, jobs, n, NULL, NULL, err);
+        rc = dg_runner_run(r->model->runner, jobs, n, NULL, NULL, err);
     for (size_t i = 0; i < n; i++) {
         if (rc == DG_OK)
             rc = keep(r, first + i, jobs[i], err);
@@ -121,10 +121,10 @@ int dg_document_check_place(const char *out, struct dg_error *err)
     return rc;
 }
 
-int dg_translate_document(struct dg_session *session, const struct dg_translate_options *options,
+int dg_translate_document(struct dragoman_model *model, const struct dg_translate_options *options,
     const char *in, const char *out, bool progress, struct dg_error *err)
 {
-    struct run r = {.session = session, .options = options, .progress = progress};
+    struct run r = {.model = model, .options = options, .progress = progress};
     struct dg_extract *extract = NULL;
     struct dg_buffer bytes;
     dg_buffer_init(&bytes);

@@ -9,7 +9,7 @@
 int dg_document_check_place(const char *out, struct dg_error *err);
 /* Translate the file at `in` and write it to `out` (which may be the same, or "-" for standard
  * output), whole or not at all. */
-int dg_translate_document(struct dg_session *session, const struct dg_translate_options *options,
+int dg_translate_document(struct dragoman_model *model, const struct dg_translate_options *options,
     const char *in, const char *out, bool progress, struct dg_error *err);
 
 #endif

@@ -28,7 +28,7 @@ struct sentence {
 
 struct parsing {
     struct dg_decode_options o;
-    struct dg_session session;
+    struct dragoman_model *model;
     struct dg_lines *input;
     bool tokenized, sequence;
     uint64_t lines, repaired;
@@ -75,7 +75,7 @@ static int take_words(const struct parsing *p, struct sentence *s, const char *t
 static int plan_pieces(
     struct parsing *p, struct sentence *s, const struct dg_buffer *text, struct dg_error *err)
 {
-    const struct dg_tokenizer *source = dg_translator_source(p->session.translator);
+    const struct dg_tokenizer *source = dg_translator_source(p->model->translator);
     struct dg_token *tokens = NULL;
     struct dg_buffer pieces;
     char *nfc = NULL;
@@ -90,7 +90,7 @@ static int plan_pieces(
         rc = no_memory(err);
     if (!rc)
         rc = dg_job_encode(
-            p->session.translator, pieces.data, pieces.len, &p->o.translate, &s->job, err);
+            p->model->translator, pieces.data, pieces.len, &p->o.translate, &s->job, err);
     free(nfc);
     free(tokens);
     dg_buffer_deinit(&pieces);
@@ -117,7 +117,7 @@ static int plan(struct parsing *p, const char *text, size_t n, struct dg_error *
 static int sequence_of(const struct parsing *p, const struct sentence *s, char **sequence,
     double *score, struct dg_error *err)
 {
-    const struct dg_tokenizer *target = dg_translator_target(p->session.translator);
+    const struct dg_tokenizer *target = dg_translator_target(p->model->translator);
     struct dg_answers a;
     size_t n = 0, len;
     int rc = dg_job_finish(s->job, &a, err);
@@ -206,7 +206,7 @@ static int run_chunk(struct parsing *p, struct dg_error *err)
     for (size_t i = 0; i < p->n; i++)
         if (p->chunk[i].job)
             jobs[n++] = p->chunk[i].job;
-    int rc = n ? dg_runner_run(p->session.runner, jobs, n, NULL, NULL, err) : 0;
+    int rc = n ? dg_runner_run(p->model->runner, jobs, n, NULL, NULL, err) : 0;
     for (size_t i = 0; i < p->n && !rc; i++)
         rc = print_sentence(p, &p->chunk[i], err);
     return rc ? rc : dg_command_flush(err);
@@ -236,13 +236,13 @@ static int parse_lines(struct parsing *p, struct dg_error *err)
 /* Check that the model can parse text. */
 static int check_model(const struct parsing *p, struct dg_error *err)
 {
-    const struct dg_bundle *b = dg_translator_bundle(p->session.translator);
+    const struct dg_bundle *b = dg_translator_bundle(p->model->translator);
     if (!dg_bundle_answers_trees(b))
         return dg_error_set(err, DG_EINVAL,
             "%s is not a parsing model: its manifest lacks \"answers\": \"trees\" (dragoman seal "
             "BUNDLE --set answers=trees adds it)",
             dg_bundle_name(b));
-    if (!dg_tokenizer_has_text(dg_translator_source(p->session.translator)))
+    if (!dg_tokenizer_has_text(dg_translator_source(p->model->translator)))
         return dg_error_set(err, DG_EINVAL, "the bundle has no SentencePiece model");
     return 0;
 }
@@ -277,12 +277,12 @@ int dg_cli_parse(int argc, char **argv)
     p.o.translate.tokens = true;
     int rc = dg_lines_open(argv + 1, (size_t)n, &p.input, &err);
     if (!rc)
-        rc = dg_session_open(&p.session, &p.o, &err);
+        rc = dg_decode_options_open(&p.o, &p.model, &err);
     if (!rc)
         rc = check_model(&p, &err);
     if (!rc)
         rc = parse_lines(&p, &err);
-    dg_session_close(&p.session);
+    dragoman_close(p.model);
     dg_lines_close(p.input);
     return rc ? dg_cli_fail("parse", &err) : 0;
 }

@@ -13,7 +13,7 @@
 
 struct run {
     struct dg_decode_options o;
-    struct dg_session session;
+    struct dragoman_model *model;
     char *paths[2];
     struct dg_lines *files[2];
     uint64_t n_lines;
@@ -108,7 +108,7 @@ static int score_chunk(
     struct dragoman_results *results = NULL;
     struct dragoman_error error;
     int rc = DG_OK;
-    if (dragoman_score(r->session.model, c->texts[0], c->texts[1], c->n, o, &results, &error)) {
+    if (dragoman_score(r->model, c->texts[0], c->texts[1], c->n, o, &results, &error)) {
         rc = dg_decode_options_error(&error, err);
         if (error.index >= 0)
             dg_error_prefix(err, "line %zu", (size_t)r->n_lines + (size_t)error.index + 1);
@@ -162,10 +162,10 @@ int dg_cli_score(int argc, char **argv)
     if (!rc)
         rc = dg_lines_open(&r.paths[1], 1, &r.files[1], &err);
     if (!rc)
-        rc = dg_session_open(&r.session, &r.o, &err);
+        rc = dg_decode_options_open(&r.o, &r.model, &err);
     if (!rc)
         rc = score_lines(&r, &err);
-    dg_session_close(&r.session);
+    dragoman_close(r.model);
     dg_lines_close(r.files[0]);
     dg_lines_close(r.files[1]);
     return rc ? dg_cli_fail("score", &err) : 0;

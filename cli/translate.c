@@ -20,7 +20,7 @@
 #define CHUNK 1024 /* lines in flight: enough to keep every engine's batch full */
 struct run {
     struct dg_decode_options o;
-    struct dg_session session;
+    struct dragoman_model *model;
     /* o as the library's struct */
     struct dragoman_options options;
     struct dragoman_glossary terms;
@@ -148,7 +148,7 @@ static int translate_texts(
     struct dragoman_results *results = NULL;
     struct dragoman_error error;
     int rc = DG_OK;
-    if (dragoman_translate(r->session.model, texts, n, &r->options, &results, &error)) {
+    if (dragoman_translate(r->model, texts, n, &r->options, &results, &error)) {
         rc = dg_decode_options_error(&error, err);
         if (error.index >= 0 && r->input)
             dg_error_prefix(err, "line %zu", (size_t)r->lines + (size_t)error.index + 1);
@@ -183,7 +183,7 @@ static int translate_document(struct run *r, const char *text, size_t n, struct 
     const struct dragoman_text whole = {text, n};
     struct dragoman_results *results = NULL;
     struct dragoman_error error;
-    if (dragoman_translate(r->session.model, &whole, 1, &r->options, &results, &error))
+    if (dragoman_translate(r->model, &whole, 1, &r->options, &results, &error))
         return dg_decode_options_error(&error, err);
     int rc = r->o.json ? write_answer(r, dragoman_results_at(results, 0), 0, err) : DG_OK;
     if (!r->o.json)
@@ -316,7 +316,7 @@ int dg_cli_translate(int argc, char **argv)
     static char standard_input[] = "-", *only[] = {standard_input};
     int rc = dg_lines_open(argv + 1, (size_t)n, &r.input, &err);
     if (!rc)
-        rc = dg_session_open(&r.session, &r.o, &err);
+        rc = dg_decode_options_open(&r.o, &r.model, &err);
     if (!rc)
         rc = open_glossary(&r, &err);
     dg_decode_options_public(&r.o, &r.options);
@@ -326,13 +326,13 @@ int dg_cli_translate(int argc, char **argv)
         r.progress && r.o.translate.format == DG_FORMAT_TEXT ? show_progress : NULL;
     r.options.progress_arg = &r;
     if (!rc)
-        rc = r.output ? dg_translate_document(&r.session, &r.o.translate, argv[1], r.output,
-                            isatty(STDERR_FILENO), &err)
+        rc = r.output ? dg_translate_document(
+                            r.model, &r.o.translate, argv[1], r.output, isatty(STDERR_FILENO), &err)
              : r.o.translate.format == DG_FORMAT_TEXT
                  ? translate_lines(&r, &err)
                  : translate_documents(&r, n ? argv + 1 : only, n ? n : 1, &err);
     dg_glossary_unref(r.o.translate.glossary);
-    dg_session_close(&r.session);
+    dragoman_close(r.model);
     dg_lines_close(r.input);
     return rc ? dg_cli_fail("translate", &err) : 0;
 }
