@@ -1,6 +1,7 @@
 #include "base/command.h"
 #include "cli/cli.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,13 +26,24 @@ static const struct verb {
     {"bench", dg_cli_bench, "measure speed with forced output lengths"},
 };
 
+static void drop_controls(char *s)
+{
+    for (; *s; s++)
+        *s = (char)(iscntrl((unsigned char)*s) ? '?' : *s);
+}
+
+/* A message may have names from a file or an index, which must not control a terminal. */
 int dg_cli_fail(const char *verb, const struct dg_error *err)
 {
+    struct dg_error plain = *err;
+    drop_controls(plain.field);
+    drop_controls(plain.message);
     /* Most messages have their field, a place in a request or a file. */
-    if (err->field[0] && !strstr(err->message, err->field))
-        fprintf(stderr, "dragoman %s: %s: %s\n", verb, err->field, err->message);
+    if (plain.field[0] && !strstr(plain.message, plain.field))
+        fprintf(stderr, "dragoman %s: %s: %s
+", verb, plain.field, plain.message);
     else
-        fprintf(stderr, "dragoman %s: %s\n", verb, err->message);
+        fprintf(stderr, "dragoman %s: %s\n", verb, plain.message);
     return 1;
 }
 

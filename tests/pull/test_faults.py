@@ -169,7 +169,8 @@ def change(hub, **more):
     ({"size": 100}, "bytes there, 100 are expected"), ({"decompressedHash": "1" * 64}, "the unpacked file's sha256 is"),
     ({"decompressedSize": 159999}, "the unpacked size exceeds the limit"),
     ({"decompressedSize": 160001}, "the unpacked size is not the expected 160001 bytes"), ({"hash": "short"}, "lacks the size or hash"),
-    ({"filename": "../../etc/passwd"}, "expected a plain name"), ({"filename": ".hidden"}, "expected a plain name")])
+    ({"filename": "../../etc/passwd"}, "expected a plain name"), ({"filename": ".hidden"}, "expected a plain name"),
+    ({"filename": "\x1b[2J"}, 'a file "?[2J", expected a plain name')])
 def test_what_is_not_as_the_index_says(hub, pull, firefox, wrong, told):
     change(hub, **wrong)
     assert told in pull(*firefox, ok=False)
