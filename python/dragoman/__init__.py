@@ -10,6 +10,7 @@ from __future__ import annotations
 import _thread
 import collections
 import concurrent.futures
+import contextlib
 import ctypes
 import itertools
 import operator
@@ -385,8 +386,22 @@ class Translator:
         self._process, self._idle = os.getpid(), threading.Condition()
         self._users: list[int] = []
 
-    def _use(self):
-        return _Use(self)
+    @contextlib.contextmanager
+    def _use(self) -> Iterator[ctypes.c_void_p]:
+        """Hold the model during a call: close() waits until the call ends."""
+        with self._condition():
+            if self._model is None:
+                raise DragomanError("the translator is closed")
+            self._users.append(threading.get_ident())
+            model = self._model
+        try:
+            yield model
+        finally:
+            idle = self._condition()
+            with idle:
+                if threading.get_ident() in self._users:  # not in a process that was forked within the call
+                    self._users.remove(threading.get_ident())
+                idle.notify_all()
 
     @property
     def name(self) -> str:
@@ -555,26 +570,3 @@ class Translator:
         if n != m:
             raise InvalidArgument(f"{n} sources and {m} targets", -1)
         return self._results(_c.dragoman_score, (first, second), n, _Call(options, progress), _score)
-
-
-class _Use:
-    """Holds the model during a call: close() waits until the call ends."""
-
-    def __init__(self, translator: Translator):
-        self.translator = translator
-
-    def __enter__(self) -> ctypes.c_void_p:
-        t = self.translator
-        with t._condition():
-            if t._model is None:
-                raise DragomanError("the translator is closed")
-            t._users.append(threading.get_ident())
-            return t._model
-
-    def __exit__(self, *exception) -> None:
-        t = self.translator
-        idle = t._condition()
-        with idle:
-            if threading.get_ident() in t._users:  # not in a process that was forked within the call
-                t._users.remove(threading.get_ident())
-            idle.notify_all()
