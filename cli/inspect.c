@@ -69,8 +69,10 @@ static void print_pair_decoding(const struct dg_json *all)
 {
     for (const char *k = dg_json_next_key(all, NULL); k; k = dg_json_next_key(all, k)) {
         const struct dg_json *of = dg_json_get(all, k);
+        char pair[80];
+        dg_cli_plain(k, pair, sizeof pair);
         const double cap = dg_json_number(dg_json_get(of, "length_penalty_cap"));
-        printf("            %s: length_penalty %g", k,
+        printf("            %s: length_penalty %g", pair,
             dg_json_number(dg_json_get(of, "length_penalty")));
         if (cap > 0)
             printf(", counting at most %g x input", cap);
@@ -113,6 +115,12 @@ static void print_use(const struct dg_bundle *b, const struct dg_json *decision)
             wanted ? "used" : "not used", why);
 }
 
+static void language(const struct dg_json *code, char out[40])
+{
+    const char *s = dg_json_string(code, NULL);
+    dg_cli_plain(s ? s : "?", out, 40);
+}
+
 /* Print whether there is a shortlist, whether it is used, and what was measured with and without
  * it. */
 static void print_shortlist(const struct dg_bundle *b)
@@ -126,11 +134,12 @@ static void print_shortlist(const struct dg_bundle *b)
     print_use(b, decision);
     for (size_t i = 0; i < dg_json_length(measured); i++) {
         const struct dg_json *m = dg_json_at(measured, i), *pair = dg_json_get(m, "pair");
-        const char *from = dg_json_string(dg_json_at(pair, 0), NULL),
-                   *to = dg_json_string(dg_json_at(pair, 1), NULL);
+        char from[40], to[40];
+        language(dg_json_at(pair, 0), from);
+        language(dg_json_at(pair, 1), to);
         printf("            %s-%s, beam %lld, %lld lines: BLEU %.2f (%.2f without), chrF2 %.2f "
                "(%.2f)\n",
-            from ? from : "?", to ? to : "?", (long long)dg_json_int(dg_json_get(m, "beam_size")),
+            from, to, (long long)dg_json_int(dg_json_get(m, "beam_size")),
             (long long)dg_json_int(dg_json_get(m, "lines")), dg_json_number(dg_json_get(m, "bleu")),
             dg_json_number(dg_json_get(m, "bleu_full")), dg_json_number(dg_json_get(m, "chrf")),
             dg_json_number(dg_json_get(m, "chrf_full")));

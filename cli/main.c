@@ -26,24 +26,23 @@ static const struct verb {
     {"bench", dg_cli_bench, "measure speed with forced output lengths"},
 };
 
-static void drop_controls(char *s)
+void dg_cli_plain(const char *text, char *out, size_t cap)
 {
-    for (; *s; s++)
-        *s = (char)(iscntrl((unsigned char)*s) ? '?' : *s);
+    size_t n = 0;
+    for (; text[n] && n + 1 < cap; n++)
+        out[n] = (char)(iscntrl((unsigned char)text[n]) ? '?' : text[n]);
+    out[n] = '\0';
+    dg_error_trim_utf8(out);
 }
 
-/* A message may have names from a file or an index, which must not control a terminal. */
 int dg_cli_fail(const char *verb, const struct dg_error *err)
 {
-    struct dg_error plain = *err;
-    drop_controls(plain.field);
-    drop_controls(plain.message);
+    char field[sizeof err->field], message[sizeof err->message];
+    dg_cli_plain(err->field, field, sizeof field);
+    dg_cli_plain(err->message, message, sizeof message);
     /* Most messages have their field, a place in a request or a file. */
-    if (plain.field[0] && !strstr(plain.message, plain.field))
-        fprintf(stderr, "dragoman %s: %s: %s
-", verb, plain.field, plain.message);
-    else
-        fprintf(stderr, "dragoman %s: %s\n", verb, plain.message);
+    const bool named = !field[0] || strstr(message, field);
+    fprintf(stderr, "dragoman %s: %s%s%s\n", verb, named ? "" : field, named ? "" : ": ", message);
     return 1;
 }
 

@@ -1,0 +1,24 @@
+"""What a bundle's manifest says does not control the terminal of the one who looks at it."""
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+
+DRAGOMAN = os.path.join(os.environ.get("DRAGOMAN_BUILD", "build/release"), "bin", "dragoman")
+CLEAR = "\x1b[2J"
+
+
+@pytest.mark.parametrize("verb, field", [
+    ("inspect", {"pair_decoding": {CLEAR: {"length_penalty": 1}}}),
+    ("list --models", {"origin": {"source": CLEAR}}),
+    ("doctor --models", {"version": CLEAR}),
+    ("inspect", {"version": CLEAR}),
+])
+def test_control_characters_are_not_printed(tmp_path, verb, field):
+    bundle = shutil.copytree("tests/data/en-de", tmp_path / "bundle")
+    manifest = json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))
+    (bundle / "manifest.json").write_text(json.dumps({**manifest, **field}), encoding="utf-8")
+    run = subprocess.run([DRAGOMAN, *verb.split(), str(bundle)], capture_output=True, text=True)
+    assert "\x1b" not in run.stdout + run.stderr and "?[2J" in run.stdout + run.stderr
