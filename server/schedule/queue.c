@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_PICK 256
-
 int dg_queue_open(
     const struct dg_queue_options *options, struct dg_queue **out, struct dg_error *err)
 {
@@ -262,7 +260,6 @@ static void refuse_overdue(
 size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, const struct dg_turn *turn,
     struct dg_entry **out, size_t cap)
 {
-    struct dg_entry *picked[MAX_PICK];
     struct dg_entry *over = NULL;
     size_t n = 0, got = 0;
     pthread_mutex_lock(&q->lock);
@@ -271,10 +268,9 @@ size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, const struct d
     if (l)
         refuse_overdue(q, l, turn->now_ns, &over);
     if (l)
-        n = dg_batcher_pick(&l->batcher, &turn->room, turn->live, turn->n_live, picked,
-            cap < MAX_PICK ? cap : MAX_PICK);
+        n = dg_batcher_pick(&l->batcher, &turn->room, turn->live, turn->n_live, out, cap);
     for (size_t i = 0; i < n; i++) {
-        struct dg_entry *e = hand_out(q, l, picked[i], &over);
+        struct dg_entry *e = hand_out(q, l, out[i], &over);
         if (e)
             out[got++] = e;
     }

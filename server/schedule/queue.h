@@ -96,8 +96,8 @@ struct dg_turn {
     size_t n_live;
     struct dg_room room;
 };
-/* Take the sentences that the batcher picks, up to cap (256 at most); returns how many. Each is the
- * first of its duplicates, which are linked by next. */
+/* Take the sentences that the batcher picks, up to cap; returns how many. Each is the first of its
+ * duplicates, which are linked by next. */
 size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, const struct dg_turn *turn,
     struct dg_entry **out, size_t cap);
 /* Put back picked sentences that the engine had no room for after all, with their duplicates; they
