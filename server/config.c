@@ -190,6 +190,9 @@ static const struct dg_field actions[] = {
 
 enum { GROUPS = 2 };
 
+/* Without values. */
+static const struct dg_fields rows = {settings, DG_FIELD_COUNT(settings), NULL, NULL, NULL};
+
 static_assert(
     sizeof(dg_live_setting) == sizeof(int64_t), "rows write it as one before threads run");
 static_assert(DG_FIELD_COUNT(settings) <= DG_CONFIG_OPTIONS, "origin[] has no room for every row");
@@ -224,23 +227,21 @@ int dg_server_config_read(int argc, char *argv[], char *(*env)(const char *name)
 {
     struct dg_fields groups[GROUPS];
     char file[sizeof out->config];
+    int rc = DG_OK;
     memset(out, 0, sizeof *out);
     fields_of(out, groups);
-    dg_fields_default(&groups[0]);
-    int rc = dg_fields_from_environment(&groups[0], env, err);
-    if (rc == DG_OK)
-        rc = dg_options_read(groups, GROUPS, argc, argv, NULL, err);
-    if (rc != DG_OK || !out->config[0])
-        return rc;
-    /* The file has lower precedence, but only environment and flags name it: they are applied
-     * again. */
-    memcpy(file, out->config, sizeof file);
-    dg_fields_default(&groups[0]);
-    rc = apply_file(&groups[0], file, err);
-    if (rc == DG_OK)
-        rc = dg_fields_from_environment(&groups[0], env, err);
-    if (rc == DG_OK)
-        rc = dg_options_read(groups, GROUPS, argc, argv, NULL, err);
+    /* Each source overrides those before it. The file is named by later ones: once it is known, all
+     * are applied again. */
+    do {
+        memcpy(file, out->config, sizeof file);
+        dg_fields_default(&groups[0]);
+        if (file[0])
+            rc = apply_file(&groups[0], file, err);
+        if (rc == DG_OK)
+            rc = dg_fields_from_environment(&groups[0], env, err);
+        if (rc == DG_OK)
+            rc = dg_options_read(groups, GROUPS, argc, argv, NULL, err);
+    } while (rc == DG_OK && strcmp(file, out->config) != 0);
     return rc;
 }
 
@@ -289,9 +290,8 @@ size_t dg_server_config_document_bytes(const struct dg_server_config *c)
 
 enum dg_field_origin dg_server_config_origin(const struct dg_server_config *c, const char *name)
 {
-    const struct dg_fields t = {settings, DG_FIELD_COUNT(settings), NULL, NULL, NULL};
-    size_t i = dg_fields_find(&t, name);
-    assert(i < t.n);
+    size_t i = dg_fields_find(&rows, name);
+    assert(i < rows.n);
     return (enum dg_field_origin)c->origin[i];
 }
 
@@ -301,14 +301,12 @@ void dg_server_config_unknown(char *const *environment, struct dg_buffer *b)
     static const char *const others[] = {"DRAGOMAN_ISA", "DRAGOMAN_SHORTLIST",
         "DRAGOMAN_CUDA_PLUGIN", "DRAGOMAN_CUDA_STEP", "DRAGOMAN_CUDA_GEMM",
         "DRAGOMAN_CUDA_PATIENCE", "DRAGOMAN_DEBUG", NULL};
-    const struct dg_fields t = {settings, DG_FIELD_COUNT(settings), NULL, NULL, NULL};
-    dg_options_unknown_variables(&t, 1, others, environment, b);
+    dg_options_unknown_variables(&rows, 1, others, environment, b);
 }
 
 void dg_server_config_describe(struct dg_json *list)
 {
-    const struct dg_fields t = {settings, DG_FIELD_COUNT(settings), NULL, NULL, NULL};
-    dg_fields_describe(&t, NULL, list);
+    dg_fields_describe(&rows, NULL, list);
 }
 
 void dg_server_config_complete(struct dg_buffer *b)
