@@ -43,15 +43,6 @@ static bool take(struct dg_opening *o, bool first)
     return all;
 }
 
-/* Moves o's references to back, which the caller releases without the lock. */
-static void put_back(struct dg_opening *o, struct dg_served *back[DG_OPENING_MAX])
-{
-    for (size_t i = 0; i < DG_OPENING_MAX; i++) {
-        back[i] = o->models[i];
-        o->models[i] = NULL;
-    }
-}
-
 static bool needs(const struct dg_opening *o, const struct dg_listing *l)
 {
     for (size_t i = 0; i < o->n; i++)
@@ -160,12 +151,6 @@ static bool has_room(
 
 /* ---- the line ---- */
 
-static void drop(struct dg_served *const models[DG_OPENING_MAX])
-{
-    for (size_t i = 0; i < DG_OPENING_MAX; i++)
-        dg_served_unref(models[i]);
-}
-
 /* Removes a request from the line. If it was the first, the bundles marked for its sake stay open.
  */
 static void remove_at(struct dg_models *m, struct dg_opening **at)
@@ -177,7 +162,6 @@ static void remove_at(struct dg_models *m, struct dg_opening **at)
     if (!*at)
         m->opening.end = at;
     m->opening.n--;
-    o->next = NULL;
 }
 
 /* Move each request that has all it waits for, or has ended, onto *told. Lock held. */
@@ -200,12 +184,6 @@ static void tell_all(struct dg_opening *told)
     while (told) {
         struct dg_opening *o = told;
         told = o->next; /* ready may free it */
-        o->next = NULL;
-        if (o->err.code != DG_OK) {
-            struct dg_served *back[DG_OPENING_MAX];
-            put_back(o, back);
-            drop(back);
-        }
         o->ready(o->arg);
     }
 }
@@ -313,18 +291,14 @@ bool dg_opening_begin(struct dg_models *m, struct dg_opening *o)
 
 bool dg_opening_cancel(struct dg_models *m, struct dg_opening *o)
 {
-    struct dg_served *back[DG_OPENING_MAX] = {NULL};
     pthread_mutex_lock(&m->lock);
     struct dg_opening **at = &m->opening.line;
     while (*at && *at != o)
         at = &(*at)->next;
     const bool waited = *at != NULL;
-    if (waited) {
-        put_back(o, back);
+    if (waited)
         remove_at(m, at);
-    }
     pthread_mutex_unlock(&m->lock);
-    drop(back);
     return waited;
 }
 

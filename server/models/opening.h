@@ -32,9 +32,9 @@ struct dg_opening {
     void (*ready)(void *arg);
     void *arg;
     /* The result. */
-    /* [n], each referenced */
+    /* [n], each referenced, or NULL: its owner releases them, whatever became of the wait */
     struct dg_served *models[DG_OPENING_MAX];
-    /* why there are none */
+    /* why some are missing */
     struct dg_error err;
     uint64_t since_ns;
     struct dg_opening *next;

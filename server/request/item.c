@@ -324,7 +324,7 @@ void dg_item_release(struct dg_item *item)
 {
     for (size_t i = 0; i < item->n_hops; i++)
         release_hop(&item->hops[i], item->n_texts);
-    for (size_t i = 0; i < DG_OPENING_MAX; i++) { /* opened, but the item was not planned */
+    for (size_t i = 0; i < DG_OPENING_MAX; i++) { /* those that it was not planned with */
         dg_served_unref(item->opening.models[i]);
         item->opening.models[i] = NULL;
     }
