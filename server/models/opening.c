@@ -56,7 +56,7 @@ static bool settle(const struct dg_models *m, struct dg_opening *o, bool first)
 {
     if (m->opening.stopped)
         dg_error_set(&o->err, DG_ECANCELED, "the server is stopping");
-    else if (o->ended && atomic_load(o->ended) != 0)
+    else if (atomic_load(o->ended) != 0)
         dg_error_set(&o->err, DG_ECANCELED, "the request is over");
     for (size_t i = 0; i < o->n && o->err.code == DG_OK; i++)
         if (o->listings[i]->failed_ns > 0 &&

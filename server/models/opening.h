@@ -26,7 +26,7 @@ struct dg_opening {
     /* [n], borrowed */
     struct dg_listing *listings[DG_OPENING_MAX];
     size_t n;
-    /* not 0: the request has ended and must not wait; may be NULL */
+    /* not 0: the request has ended and must not wait */
     const atomic_int *ended;
     /* Called when the wait is over: any thread, once, no lock held. */
     void (*ready)(void *arg);

@@ -98,30 +98,36 @@ static void take_models(struct dg_item *item)
     }
 }
 
-bool dg_item_has_models(struct dg_item *item, struct dg_error *err)
+/* False: they are being opened, and ready will be called. */
+static bool open_models(struct dg_item *item, void (*ready)(void *item))
 {
+    struct dg_request *r = item->request;
     struct dg_opening *o = &item->opening;
-    if (item->hops[0].model)
+    for (o->n = 0; o->n < item->n_hops; o->n++)
+        o->listings[o->n] = item->hops[o->n].listing;
+    o->ended = &r->ended;
+    o->ready = ready;
+    o->arg = item;
+    if (dg_opening_try(r->app->models, o))
         return true;
-    if (o->n == 0) { /* first call; on a later one they were opened, or could not be */
-        for (o->n = 0; o->n < item->n_hops; o->n++)
-            o->listings[o->n] = item->hops[o->n].listing;
-        o->ended = &item->request->ended;
-        if (!dg_opening_try(item->request->app->models, o))
-            return false;
+    if (!r->fed) { /* a fed one has a deadline, and the feeder cancels its openings */
+        if (r->deadline_ns == 0)
+            dg_request_set_deadline(r);
+        atomic_store(&r->opens, true);
     }
+    return dg_opening_begin(r->app->models, o);
+}
+
+bool dg_item_get_models(struct dg_item *item, void (*ready)(void *item), struct dg_error *err)
+{
+    const struct dg_opening *o = &item->opening;
+    if (o->n == 0 && !open_models(item, ready)) /* n > 0: it has waited */
+        return false;
     if (o->err.code == DG_OK)
         take_models(item);
     else if (dg_request_check(item->request, err) == DG_OK) /* an ended request has its own error */
         dg_error_field(err, o->err.code, o->err.field, "%s", o->err.message);
     return true;
-}
-
-bool dg_item_open_models(struct dg_item *item, void (*ready)(void *item))
-{
-    item->opening.ready = ready;
-    item->opening.arg = item;
-    return dg_opening_begin(item->request->app->models, &item->opening);
 }
 
 bool dg_item_cancel_opening(struct dg_item *item)

@@ -93,12 +93,10 @@ struct dg_item {
 /* Find the bundles whose models it needs, one for each hop. DG_OK also if they were found before;
  * otherwise the item's error. */
 int dg_item_find(struct dg_item *item, struct dg_error *err);
-/* True: the item has its models, or *err says why they cannot be opened. False: dg_item_open_models
- * must open them first. */
-bool dg_item_has_models(struct dg_item *item, struct dg_error *err);
-/* Have its models opened; ready is called with the item when they are open or cannot be opened, and
- * the item must not be planned before. True: that is so already, and ready is not called. */
-bool dg_item_open_models(struct dg_item *item, void (*ready)(void *item));
+/* Get the models of the bundles that were found. True: the item has them, or *err says why they
+ * cannot be opened. False: it waits for them and must not be touched until ready is called with it,
+ * from any thread; then ask again. */
+bool dg_item_get_models(struct dg_item *item, void (*ready)(void *item), struct dg_error *err);
 /* Stop waiting for its models. True: it was waiting, and ready will not be called. Any thread. */
 bool dg_item_cancel_opening(struct dg_item *item);
 /* Plan its first hop; its models are open. DG_OK: its task is ready to be submitted (a kind with

@@ -79,27 +79,14 @@ static void models_are_open(void *arg)
     dg_planner_post(r->app->planner, DG_STEP_PLAN, r->bytes, &r->planning);
 }
 
-/* Finds the item's models. False: the request waits for them to be opened and must not be touched.
- */
-static bool find_models(struct dg_request *r, struct dg_error *err)
-{
-    if (dg_item_find(r->items, err) != DG_OK || dg_item_has_models(r->items, err))
-        return true;
-    if (r->direct && r->deadline_ns == 0)
-        dg_request_set_deadline(r);
-    atomic_store(&r->opens, true);
-    if (!dg_item_open_models(r->items, models_are_open))
-        return false;
-    return dg_item_has_models(r->items, err);
-}
-
 void dg_request_plan(void *request)
 {
     struct dg_request *r = request;
     struct dg_error err = {0};
     uint64_t begin = dg_clock_ns();
-    if (dg_request_check(r, &err) == DG_OK && !find_models(r, &err))
-        return;
+    if (dg_request_check(r, &err) == DG_OK && dg_item_find(r->items, &err) == DG_OK &&
+        !dg_item_get_models(r->items, models_are_open, &err))
+        return; /* it is planned once they are open */
     int rc = err.code == DG_OK ? dg_item_plan(r->items, &err) : err.code;
     if (rc == DG_OK)
         rc = dg_item_take(r->items, &err);

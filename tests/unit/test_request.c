@@ -152,7 +152,7 @@ static void an_end_before_the_models(void **state)
     dg_error_set(&r->items->opening.err, DG_ECANCELED, "the request is over");
     r->items->opening.n = 1;
     atomic_store(&r->ended, DG_TASK_LATE);
-    assert_true(dg_item_has_models(r->items, &err));
+    assert_true(dg_item_get_models(r->items, NULL, &err));
     assert_int_equal(err.code, DG_ETIMEOUT);
     dg_request_free(r);
 }
