@@ -51,13 +51,14 @@ static void leave_task(struct dg_queue *q, const struct dg_task *t, struct dg_en
     dg_lane_retire(q, l);
 }
 
-/* The lock is not held: done may be called in here. */
-static void settle_all(struct dg_entry *list, enum dg_outcome outcome)
+/* Ends the entries' tasks with this outcome, and err (may be NULL), unless they have ended. The
+ * lock is not held: done may be called in here. */
+static void settle_all(struct dg_entry *list, enum dg_outcome outcome, const struct dg_error *err)
 {
     while (list) {
         struct dg_task *t = list->task;
         list = list->next; /* settling the last entry of a task frees them all */
-        dg_task_end(t, outcome, NULL);
+        dg_task_end(t, outcome, err);
         dg_task_settle(t, 1);
     }
 }
@@ -131,7 +132,7 @@ void dg_queue_cancel(struct dg_queue *q, struct dg_task *t, enum dg_outcome outc
     dg_queue_pass(q, dg_clock_ns());
     leave_task(q, t, &list);
     pthread_mutex_unlock(&q->lock);
-    settle_all(list, outcome);
+    settle_all(list, outcome, NULL);
 }
 
 void dg_queue_stop(struct dg_queue *q)
@@ -145,7 +146,7 @@ void dg_queue_stop(struct dg_queue *q)
     }
     pthread_cond_broadcast(&q->some);
     pthread_mutex_unlock(&q->lock);
-    settle_all(list, DG_TASK_STOPPED);
+    settle_all(list, DG_TASK_STOPPED, NULL);
 }
 
 bool dg_queue_stopped(const struct dg_queue *q)
@@ -276,12 +277,13 @@ size_t dg_queue_pick(struct dg_queue *q, struct dg_served *model, const struct d
     }
     dg_lane_retire(q, l);
     pthread_mutex_unlock(&q->lock);
-    settle_all(over, DG_TASK_FAILED); /* their outcomes are set already */
+    settle_all(over, DG_TASK_FAILED, NULL); /* their outcomes are set already */
     return got;
 }
 
 void dg_queue_return(struct dg_queue *q, struct dg_entry *const *entries, size_t n)
 {
+    struct dg_error err = {0};
     if (n == 0)
         return;
     pthread_mutex_lock(&q->lock);
@@ -292,6 +294,8 @@ void dg_queue_return(struct dg_queue *q, struct dg_entry *const *entries, size_t
         for (const struct dg_entry *e = entries[i]; e; e = e->next)
             total++;
     bool ok = dg_lane_reserve(l, total);
+    if (!ok && !stopped)
+        dg_error_set(&err, DG_ENOMEM, "no memory for %zu waiting sentences", total);
     for (i = 0; i < n && ok; i++) {
         dg_lane_add(q, l, entries[i]);
         for (struct dg_entry *e = entries[i]; e; e = e->next) {
@@ -303,5 +307,5 @@ void dg_queue_return(struct dg_queue *q, struct dg_entry *const *entries, size_t
     dg_lane_retire(q, l);
     pthread_mutex_unlock(&q->lock);
     for (i = 0; i < n && !ok; i++)
-        settle_all(entries[i], DG_TASK_STOPPED);
+        settle_all(entries[i], stopped ? DG_TASK_STOPPED : DG_TASK_FAILED, &err);
 }

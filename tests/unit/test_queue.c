@@ -1,7 +1,7 @@
 /* The queue: all or none, bounds, lanes, twins, classes, cancelling, deadlines, giving back,
  * stopping; then many threads at once. Tasks are made by hand: the queue reads their entries, not
  * texts. */
-#include "server/schedule/queue.h"
+#include "server/schedule/queue_internal.h"
 #include "server/schedule/usage.h"
 
 #include "base/clock.h"
@@ -286,6 +286,32 @@ static void given_back_keeps_its_place(void **state)
     dg_queue_close(q);
 }
 
+/* Other models took the places of all lanes meanwhile. */
+static void one_that_cannot_go_back_fails(void **state)
+{
+    static struct dg_served models[DG_QUEUE_MAX_LANES + 1];
+    struct dg_queue *q = open_queue(1000);
+    struct made *a = make(&models[DG_QUEUE_MAX_LANES], 1, 1), *others[DG_QUEUE_MAX_LANES];
+    struct dg_entry *out[N];
+    (void)state;
+    assert_int_equal(dg_queue_submit(q, &a->task, NULL), 0);
+    assert_int_equal(pick(q, a->task.model, 1, out), 1);
+    for (int i = 0; i < DG_QUEUE_MAX_LANES; i++) {
+        others[i] = make(&models[i], 1, 1);
+        assert_int_equal(dg_queue_submit(q, &others[i]->task, NULL), 0);
+    }
+    dg_queue_return(q, out, 1);
+    assert_int_equal(a->done, 1);
+    assert_int_equal(a->task.outcome, DG_TASK_FAILED); /* the server is not stopping */
+    assert_int_equal(a->task.error.code, DG_ENOMEM);
+    unmake(a);
+    for (int i = 0; i < DG_QUEUE_MAX_LANES; i++) {
+        dg_queue_cancel(q, &others[i]->task, DG_TASK_GONE);
+        unmake(others[i]);
+    }
+    dg_queue_close(q);
+}
+
 static void stopping(void **state)
 {
     struct dg_served model = {.refs = 1};
@@ -393,6 +419,7 @@ int main(void)
         cmocka_unit_test(cancelling),
         cmocka_unit_test(late_ones_leave),
         cmocka_unit_test(given_back_keeps_its_place),
+        cmocka_unit_test(one_that_cannot_go_back_fails),
         cmocka_unit_test(stopping),
         cmocka_unit_test(many_threads),
     };
