@@ -257,17 +257,11 @@ int dg_item_outcome(const struct dg_item *item, struct dg_error *err)
         *err = item->wrong ? *item->wrong : r->err;
         return err->code;
     }
-    int outcome = t ? atomic_load(&t->outcome) : DG_TASK_OK;
-    if (outcome == DG_TASK_OK)
-        outcome = atomic_load(&r->ended);
-    switch ((enum dg_outcome)outcome) {
-    case DG_TASK_OK: return DG_OK;
-    case DG_TASK_LATE: return dg_error_set(err, DG_ETIMEOUT, "the request's deadline passed");
-    case DG_TASK_GONE:
-    case DG_TASK_STOPPED: return dg_error_set(err, DG_ECANCELED, "the server is stopping");
-    case DG_TASK_FAILED: *err = t->error; break;
+    if (t && atomic_load(&t->outcome) == DG_TASK_FAILED) {
+        *err = t->error;
+        return err->code;
     }
-    return err->code;
+    return dg_request_check(r, err); /* all other early ends are the request's, or the server's */
 }
 
 int dg_item_answers(struct dg_item *item, size_t i, struct dg_arena *arena, struct dg_answers *out,

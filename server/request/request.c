@@ -230,14 +230,14 @@ void dg_request_end(struct dg_request *r, enum dg_outcome why)
 
 int dg_request_check(const struct dg_request *r, struct dg_error *err)
 {
-    switch ((enum dg_outcome)atomic_load(&r->ended)) {
-    case DG_TASK_OK: break;
-    case DG_TASK_LATE: return dg_error_set(err, DG_ETIMEOUT, "the request's deadline passed");
-    default: return dg_error_set(err, DG_ECANCELED, "the client closed its connection");
-    }
-    return dg_queue_stopped(r->app->queue)
-               ? dg_error_set(err, DG_ECANCELED, "the server is stopping")
-               : DG_OK;
+    const int ended = atomic_load(&r->ended);
+    if (ended == DG_TASK_LATE)
+        return dg_error_set(err, DG_ETIMEOUT, "the request's deadline passed");
+    if (ended == DG_TASK_GONE)
+        return dg_error_set(err, DG_ECANCELED, "the client closed its connection");
+    if (ended == DG_TASK_STOPPED || dg_queue_stopped(r->app->queue))
+        return dg_error_set(err, DG_ECANCELED, "the server is stopping");
+    return DG_OK;
 }
 
 int dg_request_check_any(const void *request, struct dg_error *err)

@@ -33,8 +33,8 @@ static void write_error(struct dg_item *item, const struct dg_error *err)
 static const struct dg_request_kind kind = {
     .fed = true, .write = write_it, .write_error = write_error};
 
-/* Opens a request of n items of five characters. x stands for a client, whose requests the memory's
- * limit holds for. */
+/* Opens a request of n answered items of five characters. x stands for a client, whose requests the
+ * memory's limit holds for. */
 static struct dg_request *open_request(struct dg_app *app, size_t n)
 {
     static char x;
@@ -42,8 +42,10 @@ static struct dg_request *open_request(struct dg_app *app, size_t n)
     struct dg_error err = {0};
     assert_int_equal(dg_request_open(app, NULL, &kind, &r, &err), DG_OK);
     assert_int_equal(dg_request_make_items(r, n, &err), DG_OK);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         r->items[i].characters = r->items[i].source_characters = 5;
+        r->items[i].answered = true;
+    }
     r->x = (struct dg_http_exchange *)(void *)&x;
     r->reserved = RESERVED;
     return r;

@@ -157,6 +157,25 @@ static void an_end_before_the_models(void **state)
     dg_request_free(r);
 }
 
+static void an_early_end_says_why(void **state)
+{
+    static const char *const messages[] = {[DG_TASK_GONE] = "the client closed its connection",
+        [DG_TASK_LATE] = "the request's deadline passed",
+        [DG_TASK_STOPPED] = "the server is stopping"};
+    struct dg_error err;
+    (void)state;
+    struct dg_request *r =
+        read_translate("{\"text\":\"a\",\"source\":\"en\",\"target\":\"de\"}", 0, &err);
+    for (int why = DG_TASK_GONE; why <= DG_TASK_STOPPED; why++) {
+        dg_error_clear(&err);
+        atomic_store(&r->ended, why);
+        assert_int_not_equal(dg_item_outcome(r->items, &err), DG_OK);
+        assert_string_equal(err.message, messages[why]);
+        assert_int_equal(dg_request_check(r, NULL), err.code);
+    }
+    dg_request_free(r);
+}
+
 /* Reading a long body stops when its deadline passes. */
 static void an_end_while_it_is_read(void **state)
 {
@@ -188,6 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(translate),
         cmocka_unit_test(characters_are_code_points), cmocka_unit_test(score),
         cmocka_unit_test(batch), cmocka_unit_test(timeouts),
-        cmocka_unit_test(an_end_before_the_models), cmocka_unit_test(an_end_while_it_is_read)};
+        cmocka_unit_test(an_end_before_the_models), cmocka_unit_test(an_early_end_says_why),
+        cmocka_unit_test(an_end_while_it_is_read)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
