@@ -133,7 +133,7 @@ int dg_request_take(struct dg_request *r, size_t bytes, struct dg_error *err)
 void dg_request_release(struct dg_request *r)
 {
     pthread_mutex_lock(&r->lock); /* a thread that ends it early reads its task */
-    r->released = true;
+    atomic_store(&r->prepared, false);
     pthread_mutex_unlock(&r->lock);
     for (size_t i = 0; i < r->n; i++)
         dg_item_release(&r->items[i]);
@@ -210,7 +210,7 @@ void dg_request_tell(struct dg_request *r)
 {
     enum dg_outcome why = (enum dg_outcome)atomic_load(&r->ended);
     pthread_mutex_lock(&r->lock);
-    if (!atomic_load(&r->prepared) || r->released)
+    if (!atomic_load(&r->prepared))
         ; /* planning checks regularly; after the release nothing is left to cancel */
     else if (r->fed)
         dg_feeder_poke(r->app->feeder);

@@ -146,7 +146,7 @@ struct dg_request {
     atomic_bool waits;
     /* it may wait for its models to be opened */
     atomic_bool opens;
-    /* its first item's task is visible to other threads */
+    /* its tasks are there, for threads that end it early; cleared with lock held */
     atomic_bool prepared;
     /* what remains to be written: a count of new sentences, plus DG_OVER once nothing more will
      * come */
@@ -174,8 +174,6 @@ struct dg_request {
     char timing[200], version[200];
     pthread_mutex_t lock;
     /* guarded by lock */
-    /* items and their tasks are gone */
-    bool released;
     /* events written but not yet taken */
     struct dg_buffer events;
     /* characters of all sentences written as events so far */
