@@ -46,6 +46,8 @@ int dg_models_open_listed(
 void dg_models_is_open_take(struct dg_models *m, struct dg_listing *l, struct dg_served *s);
 /* With the lock: the bytes that l takes when open; an estimate before its first opening. */
 size_t dg_models_estimate(const struct dg_models *m, const struct dg_listing *l);
+/* True if the models in memory and this many bytes more are within the memory for models. */
+bool dg_models_fit(const struct dg_models *m, size_t more);
 void dg_opening_init(struct dg_models *m);
 
 /* how long the first in line waits before each further model has to make room */

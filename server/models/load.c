@@ -85,9 +85,9 @@ int dg_models_bundles(const char *path, char *dirs[DG_MODELS_MAX], size_t *n, st
 static bool has_room(struct dg_models *m, const struct dg_listing *l)
 {
     pthread_mutex_lock(&m->lock);
-    const size_t n = dg_served_bytes_alive() + dg_models_estimate(m, l);
+    const bool fits = dg_models_fit(m, dg_models_estimate(m, l));
     pthread_mutex_unlock(&m->lock);
-    return m->o.memory == 0 || n <= m->o.memory;
+    return fits;
 }
 
 /* Opens l, which no other thread knows yet, and closes it again if it does not fit. */
@@ -99,8 +99,8 @@ static int open_new(struct dg_models *m, struct dg_listing *l, struct dg_error *
         return rc;
     pthread_mutex_lock(&m->lock);
     dg_models_is_open_take(m, l, s);
-    const bool fits = m->o.memory == 0 || dg_served_bytes_alive() <= m->o.memory ||
-                      dg_served_alive() == 1; /* a single model is served however large it is */
+    /* a single model is served however large it is */
+    const bool fits = dg_models_fit(m, 0) || dg_served_alive() == 1;
     if (!fits)
         l->open = NULL;
     pthread_mutex_unlock(&m->lock);

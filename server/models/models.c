@@ -116,6 +116,11 @@ size_t dg_models_estimate(const struct dg_models *m, const struct dg_listing *l)
     return l->bytes > 0 ? l->bytes : dg_bundle_weights_bytes(l->bundle) + m->opening.most_beside;
 }
 
+bool dg_models_fit(const struct dg_models *m, size_t more)
+{
+    return m->o.memory == 0 || dg_served_bytes_alive() + more <= m->o.memory;
+}
+
 static void add_language(struct dg_model_languages *s, const char *code)
 {
     for (size_t i = 0; i < s->n; i++)

@@ -19,11 +19,6 @@
 /* after a bundle could not be opened, requests for it fail for this long instead of waiting */
 #define TRY_AGAIN_NS 1000000000ull
 
-static size_t most_bytes(const struct dg_models *m)
-{
-    return m->o.memory > 0 ? m->o.memory : SIZE_MAX;
-}
-
 /* ---- all of this with the lock ---- */
 
 /* Takes references to all of o's models, if all are open and none is leaving. The first in line
@@ -143,10 +138,10 @@ static struct dg_listing *next_closed(const struct dg_opening *o)
 static bool has_room(
     const struct dg_models *m, const struct dg_opening *o, const struct dg_listing *l)
 {
-    size_t own = 0, held = dg_served_bytes_alive();
+    size_t own = 0;
     for (size_t i = 0; i < o->n; i++)
         own += o->models[i] ? o->models[i]->bytes : 0;
-    return held <= own || held + dg_models_estimate(m, l) <= most_bytes(m);
+    return dg_served_bytes_alive() <= own || dg_models_fit(m, dg_models_estimate(m, l));
 }
 
 /* ---- the line ---- */
@@ -234,7 +229,7 @@ static bool step(struct dg_models *m)
             dg_opening_make_room(m, first, dg_clock_ns() - first->since_ns);
         if (l)
             dg_listing_ref(l);
-    } else if (dg_served_bytes_alive() > most_bytes(m) && n_open(m) > 1) {
+    } else if (!dg_models_fit(m, 0) && n_open(m) > 1) {
         /* one took more than estimated, or a request needed two at once */
         closed = close_one_take(m, NULL);
         over = !closed;
