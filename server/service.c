@@ -41,26 +41,30 @@
 
 static void log_models(struct dg_service *s, const struct dg_models_options *models, double seconds)
 {
-    struct dg_served *list[DG_MODELS_MAX];
+    struct dg_served *open[DG_MODELS_MAX];
     struct dg_buffer devices;
     dg_buffer_init(&devices);
-    const size_t n = dg_models_list(s->app.models, list, DG_MODELS_MAX),
-                 all = dg_models_listings(s->app.models, NULL, NULL, DG_MODELS_MAX);
-    for (size_t i = 0; i < n; i++)
-        dg_served_log(list[i]);
-    if (n < all)
-        dg_log(DG_LOG_INFO, "bundles open on first use closed=%zu", all - n);
-    if (n > 0)
-        dg_served_devices(list[0], &devices);
+    const size_t n = dg_models_listings(s->app.models, NULL, open, DG_MODELS_MAX);
+    size_t closed = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!open[i]) {
+            closed++;
+            continue;
+        }
+        if (i == closed) /* the first: all are on the same ones */
+            dg_served_devices(open[i], &devices);
+        dg_served_log(open[i]);
+        dg_served_unref(open[i]);
+    }
+    if (closed > 0)
+        dg_log(DG_LOG_INFO, "bundles open on first use closed=%zu", closed);
     dg_log(DG_LOG_INFO,
         "ready address=%s:%u models=%zu device=%s workers=%u threads=%u "
         "http_threads=%lld seconds=%.2f",
-        s->app.config.host, s->port, all, devices.data && !devices.failed ? devices.data : "",
+        s->app.config.host, s->port, n, devices.data && !devices.failed ? devices.data : "",
         dg_models_workers(models), models->compute_threads, (long long)s->app.config.http_threads,
         seconds);
     dg_buffer_deinit(&devices);
-    for (size_t i = 0; i < n; i++)
-        dg_served_unref(list[i]);
 }
 
 static int open_metrics(struct dg_service *s, struct dg_error *err)

@@ -62,20 +62,6 @@ size_t dg_models_listings(
     return n;
 }
 
-size_t dg_models_list(struct dg_models *m, struct dg_served **out, size_t cap)
-{
-    size_t n = 0;
-    pthread_mutex_lock(&m->lock);
-    for (size_t i = 0; i < m->n && n < cap; i++) {
-        if (!m->list[i]->open)
-            continue;
-        out[n] = m->list[i]->open;
-        dg_served_ref(out[n++]);
-    }
-    pthread_mutex_unlock(&m->lock);
-    return n;
-}
-
 int dg_models_open_listed(
     struct dg_models *m, const struct dg_listing *l, struct dg_served **out, struct dg_error *err)
 {

@@ -31,11 +31,12 @@ static void log_outcome(const struct dg_models_loaded *what, const struct dg_err
 
 static void log_models(struct dg_models *models)
 {
-    struct dg_served *list[DG_MODELS_MAX];
-    size_t n = dg_models_list(models, list, DG_MODELS_MAX);
+    struct dg_served *open[DG_MODELS_MAX];
+    size_t n = dg_models_listings(models, NULL, open, DG_MODELS_MAX);
     for (size_t i = 0; i < n; i++) {
-        dg_served_log(list[i]);
-        dg_served_unref(list[i]);
+        if (open[i])
+            dg_served_log(open[i]);
+        dg_served_unref(open[i]);
     }
 }
 
