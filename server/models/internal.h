@@ -24,7 +24,6 @@ struct dg_model_openings {
 
 struct dg_models {
     struct dg_models_options o;
-    char aliases[1024], pivot[DG_LANGUAGE_MAX];
     /* the pivot in canonical form; "": off */
     char pivot_code[DG_LANGUAGE_MAX];
     /* one load at a time; never taken while lock is held */

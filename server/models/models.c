@@ -17,12 +17,8 @@ int dg_models_open(
     if (!m)
         return dg_error_set(err, DG_ENOMEM, "no memory for the models");
     m->o = *options;
-    snprintf(m->aliases, sizeof m->aliases, "%s", options->aliases);
-    snprintf(m->pivot, sizeof m->pivot, "%s", options->pivot);
-    if (strcmp(m->pivot, "off") == 0 || !dg_language_canonical(m->pivot, m->pivot_code))
+    if (strcmp(m->o.pivot, "off") == 0 || !dg_language_canonical(m->o.pivot, m->pivot_code))
         m->pivot_code[0] = '\0';
-    m->o.aliases = m->aliases;
-    m->o.pivot = m->pivot;
     pthread_mutex_init(&m->load_lock, NULL);
     pthread_mutex_init(&m->open_lock, NULL);
     pthread_mutex_init(&m->lock, NULL);
@@ -140,7 +136,7 @@ bool dg_models_nearest(
 {
     struct dg_model_languages all;
     char meant[DG_LANGUAGE_MAX];
-    const char *code = dg_language_alias(m->aliases, asked, meant), *best = NULL;
+    const char *code = dg_language_alias(m->o.aliases, asked, meant), *best = NULL;
     int nearest = -1;
     dg_models_languages(m, which, &all);
     for (size_t i = 0; i < all.n; i++) {

@@ -94,9 +94,9 @@ struct dg_models_options {
     struct dg_executor *executor;
     /* Whether the process was told to stop: a load ends between two bundles. NULL: never. */
     bool (*stops)(void);
-    /* in the form of languages.h; "": none */
+    /* in the form of languages.h; "": none. Borrowed until close */
     const char *aliases;
-    /* the language that pairs without a model may go through, or "off" */
+    /* the language that pairs without a model may go through, or "off". Borrowed until close */
     const char *pivot;
     /* devices that engines run on; zeros: the CPU */
     struct dg_devices devices;

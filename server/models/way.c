@@ -106,7 +106,7 @@ struct dg_way_found dg_way_find_same(
 void dg_way_code(const struct dg_models *m, const char *asked, char out[DG_LANGUAGE_MAX])
 {
     char meant[DG_LANGUAGE_MAX];
-    if (!dg_language_canonical(dg_language_alias(m->aliases, asked, meant), out))
+    if (!dg_language_canonical(dg_language_alias(m->o.aliases, asked, meant), out))
         out[0] = '\0';
 }
 
@@ -220,6 +220,7 @@ static bool has_language(struct dg_models *m, unsigned which, const char *code)
 
 bool dg_models_has_pivot(struct dg_models *m)
 {
-    return strcmp(m->pivot, "off") == 0 ||
-           (has_language(m, DG_SOURCES, m->pivot) && has_language(m, DG_TARGETS, m->pivot));
+    const char *pivot = m->o.pivot;
+    return strcmp(pivot, "off") == 0 ||
+           (has_language(m, DG_SOURCES, pivot) && has_language(m, DG_TARGETS, pivot));
 }
