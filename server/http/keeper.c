@@ -28,55 +28,42 @@ static void on_hangup(struct dg_net *net, uint64_t id)
         net->o.gone(user);
 }
 
-/* The user of a watched request whose answer is late, pinned; NULL: there is none. Searches the
- * slots from *from on. */
-static void *take_late(struct dg_net *net, uint32_t *from, uint64_t now)
+/* What is due for a watched request: its answer is late, or its connection has been quiet. */
+struct due {
+    void (*tell)(void *user);
+    /* pinned; NULL: nothing is due */
+    void *user;
+};
+
+/* Searches the slots from *from on. */
+static struct due take_due(struct dg_net *net, uint32_t *from, uint64_t now)
 {
-    void *user = NULL;
+    struct due d = {0};
     pthread_mutex_lock(&net->lock);
-    for (; *from < net->n_slots && !user; (*from)++) {
+    const uint64_t quiet = net->o.limits.quiet_ms * DG_NET_MS;
+    for (; *from < net->n_slots && !d.user; (*from)++) {
         struct dg_net_slot *s = &net->slots[*from];
-        if (s->fd < 0 || !s->user || s->due_ns == 0 || now < s->due_ns)
+        if (s->fd < 0 || !s->user)
             continue;
-        user = s->user;
-        s->user = NULL;
-        net->o.pin(user);
+        if (s->due_ns != 0 && now >= s->due_ns) {
+            d = (struct due){net->o.late, s->user};
+            s->user = NULL;
+        } else if (quiet > 0 && s->phase == DG_NET_HANDLING && now >= s->since_ns + quiet) {
+            d = (struct due){net->o.quiet, s->user};
+            s->since_ns = now;
+        }
+        if (d.user)
+            net->o.pin(d.user);
     }
     pthread_mutex_unlock(&net->lock);
-    return user;
+    return d;
 }
 
-static void tell_late(struct dg_net *net, uint64_t now)
+static void tell_due(struct dg_net *net, uint64_t now)
 {
     uint32_t from = 0;
-    for (void *user; (user = take_late(net, &from, now)) != NULL;)
-        net->o.late(user);
-}
-
-/* The user of a watched request whose connection has been quiet, pinned; NULL: there is none.
- * Searches the slots from *from on. */
-static void *take_quiet(struct dg_net *net, uint32_t *from, uint64_t now)
-{
-    void *user = NULL;
-    pthread_mutex_lock(&net->lock);
-    const uint64_t limit = net->o.limits.quiet_ms * DG_NET_MS;
-    for (; *from < net->n_slots && limit > 0 && !user; (*from)++) {
-        struct dg_net_slot *s = &net->slots[*from];
-        if (s->fd < 0 || !s->user || s->phase != DG_NET_HANDLING || now < s->since_ns + limit)
-            continue;
-        s->since_ns = now;
-        user = s->user;
-        net->o.pin(user);
-    }
-    pthread_mutex_unlock(&net->lock);
-    return user;
-}
-
-static void tell_quiet(struct dg_net *net, uint64_t now)
-{
-    uint32_t from = 0;
-    for (void *user; (user = take_quiet(net, &from, now)) != NULL;)
-        net->o.quiet(user);
+    for (struct due d; (d = take_due(net, &from, now)).user != NULL;)
+        d.tell(d.user);
 }
 
 /* How long a connection may stay in its phase; 0 = no limit. Lock held. */
@@ -204,8 +191,7 @@ void *dg_net_keep(void *arg)
         next_tick = now + DG_NET_TICK_MS * DG_NET_MS;
         dg_net_miss(net);
         close_slow(net, now);
-        tell_late(net, now);
-        tell_quiet(net, now);
+        tell_due(net, now);
         dg_net_retry_accept(net, now);
     }
     return NULL;
