@@ -124,12 +124,10 @@ void dg_net_miss(struct dg_net *net)
  * the refusal. */
 static void refuse_connection(struct dg_net *net, int fd, enum verdict v, bool plain)
 {
-    const struct dg_net_refusal full = {.status = 503,
-        .code = "overloaded",
-        .message = v == TOO_MANY_OF_CLIENT ? "too many connections are open from this address"
-                                           : "too many connections are open"};
     if (plain)
-        dg_net_refuse(fd, &full);
+        dg_net_refuse(fd, 503, "overloaded",
+            v == TOO_MANY_OF_CLIENT ? "too many connections are open from this address"
+                                    : "too many connections are open");
     shutdown(fd, SHUT_WR);
     pthread_mutex_lock(&net->lock);
     net->counts.refused++;
@@ -184,12 +182,13 @@ static bool accept_spare(struct dg_net *net, int listen_fd)
     close(net->spares[i]);
     net->spares[i] = -1;
     int fd = accept4(listen_fd, (struct sockaddr *)&addr, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd >= 0 && dg_client_is_local(dg_client_of(from, n)))
+    if (fd >= 0 && dg_client_is_local(dg_client_of(from, n))) {
         take_in(net, fd, &addr, n);
-    else if (fd >= 0)
+        return true;
+    }
+    if (fd >= 0)
         refuse_connection(net, fd, NO_PLACE, dg_net_is_plain(net, from));
-    if (fd < 0 || !dg_client_is_local(dg_client_of(from, n)))
-        dg_net_fill_spares(net);
+    dg_net_fill_spares(net);
     return fd >= 0;
 }
 

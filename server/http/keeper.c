@@ -79,12 +79,10 @@ static uint64_t limit_ns(const struct dg_net *net, const struct dg_net_slot *s)
 /* Refuse a connection whose request came in too slowly. Lock held. */
 static void tell_slow(struct dg_net *net, struct dg_net_slot *s)
 {
-    static const struct dg_net_refusal slow = {
-        .status = 408, .code = "request_timeout", .message = "the request arrived too slowly"};
     if (s->timed_out)
         return;
     if (s->plain)
-        dg_net_refuse(s->fd, &slow);
+        dg_net_refuse(s->fd, 408, "request_timeout", "the request arrived too slowly");
     s->timed_out = true;
     net->counts.timed_out++;
 }

@@ -75,15 +75,10 @@ void dg_net_close(struct dg_net *net);
 /* Replaces the limits. */
 void dg_net_set_limits(struct dg_net *net, const struct dg_net_limits *limits);
 
-/* A refusal of something that is not a complete request yet. Plain ASCII without quotes. */
-struct dg_net_refusal {
-    /* 408 or 503 */
-    int status;
-    const char *code, *message;
-};
-
-/* Write a whole refusal to a socket that nothing else is writing to; the caller closes it next. */
-void dg_net_refuse(int fd, const struct dg_net_refusal *r);
+/* Write the whole refusal of something that is not a complete request yet to a socket that nothing
+ * else is writing to; the caller closes it next. status: 408 or 503; code and message: plain ASCII
+ * without quotes. */
+void dg_net_refuse(int fd, int status, const char *code, const char *message);
 /* Write the text of a refusal with a JSON body [n] and with headers that each end with CRLF. status
  * is 408, 413 or 503. Returns the text's length; 0: it does not fit. */
 #define DG_NET_REFUSAL_BYTES 4096

@@ -30,13 +30,13 @@ void dg_net_refusal_send(int fd, const char *text, size_t n)
 }
 
 /* Only a 503 has Retry-After: overload passes by itself. */
-void dg_net_refuse(int fd, const struct dg_net_refusal *r)
+void dg_net_refuse(int fd, int status, const char *code, const char *message)
 {
     char body[256], text[DG_NET_REFUSAL_BYTES];
     const int n = snprintf(
-        body, sizeof body, "{\"error\":{\"code\":\"%s\",\"message\":\"%s\"}}", r->code, r->message);
+        body, sizeof body, "{\"error\":{\"code\":\"%s\",\"message\":\"%s\"}}", code, message);
     if (n > 0 && (size_t)n < sizeof body)
         dg_net_refusal_send(fd, text,
             dg_net_refusal_write(
-                text, r->status, r->status == 503 ? "Retry-After: 1\r\n" : "", body, (size_t)n));
+                text, status, status == 503 ? "Retry-After: 1\r\n" : "", body, (size_t)n));
 }
