@@ -16,7 +16,9 @@
 void *dg_exchange_new(void *cls, const char *uri, struct MHD_Connection *mhd)
 {
     const char *query = strchr(uri, '?');
-    struct dg_http_exchange *x = calloc(1, sizeof *x);
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct dg_http_exchange *x = info && info->socket_context ? calloc(1, sizeof *x) : NULL;
     if (x && query)
         x->query = strdup(query + 1); /* the library modifies its own copy of the line */
     if (!x || (query && !x->query)) {
@@ -29,13 +31,11 @@ void *dg_exchange_new(void *cls, const char *uri, struct MHD_Connection *mhd)
     x->request.method = x->request.path = x->request.body = x->request.id = "";
     x->request.type = x->request.trace = "";
     x->request.query = x->query ? x->query : "";
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    x->connection = info ? info->socket_context : NULL;
+    x->connection = info->socket_context;
+    x->net_id = x->connection->id;
     atomic_init(&x->refs, 1);
     pthread_mutex_init(&x->lock, NULL);
-    if (x->connection)
-        dg_net_phase(x->http->net, x->connection->id, DG_NET_HEADERS);
+    dg_net_phase(x->http->net, x->net_id, DG_NET_HEADERS);
     return x;
 }
 
@@ -74,7 +74,7 @@ bool dg_http_is_type(const char *content_type, const char *type)
 
 bool dg_http_gone(const struct dg_http_exchange *x)
 {
-    return x->connection && dg_net_gone(x->http->net, x->connection->id);
+    return dg_net_gone(x->http->net, x->net_id);
 }
 
 size_t dg_http_sent(const struct dg_http_exchange *x)
@@ -136,17 +136,16 @@ void dg_http_due(struct dg_http_exchange *x, uint64_t deadline_ns)
 {
     pthread_mutex_lock(&x->lock);
     x->due_ns = deadline_ns > 0 ? deadline_ns + GRACE_NS : 0;
-    if ((x->state == DG_LATER_SUSPENDED || x->streaming) && x->connection)
-        dg_net_due(x->http->net, x->connection->id, x->due_ns);
+    if (x->state == DG_LATER_SUSPENDED || x->streaming)
+        dg_net_due(x->http->net, x->net_id, x->due_ns);
     pthread_mutex_unlock(&x->lock);
 }
 
 void dg_exchange_leave(struct dg_http_exchange *x)
 {
     pthread_mutex_lock(&x->lock);
-    if (x->connection)
-        dg_net_phase(x->http->net, x->connection->id, DG_NET_IDLE);
-    x->connection = NULL;
+    dg_net_phase(x->http->net, x->net_id, DG_NET_IDLE);
+    x->net_id = 0; /* the connection serves the next request, or is freed */
     pthread_mutex_unlock(&x->lock);
 }
 
@@ -160,8 +159,8 @@ void dg_http_drop_body(struct dg_http_exchange *x)
 /* Resume the connection on its HTTP thread. Lock held. */
 static void resume(struct dg_http_exchange *x)
 {
-    if (x->connection && !x->streaming)
-        dg_net_unwatch(x->http->net, x->connection->id);
+    if (!x->streaming)
+        dg_net_unwatch(x->http->net, x->net_id);
     MHD_resume_connection(x->mhd);
 }
 
@@ -256,7 +255,7 @@ bool dg_exchange_is_late(struct dg_http_exchange *x)
 /* Ask to be told when the client hangs up; true: it already has. Lock held. */
 static bool watch(struct dg_http_exchange *x)
 {
-    return x->connection && !dg_net_watch(x->http->net, x->connection->id, x, x->due_ns);
+    return !dg_net_watch(x->http->net, x->net_id, x, x->due_ns);
 }
 
 bool dg_exchange_suspend(struct dg_http_exchange *x)
@@ -340,8 +339,7 @@ void dg_exchange_refuse(
     struct dg_http_reply r = {0};
     x->http->o.refuse(x->http->o.app, x, status, code, message, &r);
     r.close = true;
-    if (x->connection)
-        x->connection->linger = true;
+    x->connection->linger = true;
     dg_http_reply_take(x, &r);
 }
 

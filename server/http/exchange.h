@@ -80,9 +80,11 @@ enum dg_later_state {
 struct dg_http_exchange {
     struct dg_http *http;
     struct MHD_Connection *mhd;
-    /* NULL for a connection beyond the table, and after the request: then the connection serves the
-     * next one, or is freed. The HTTP thread clears it with lock held. */
+    /* until the request is over: then it serves the next one, or is freed */
     struct dg_http_connection *connection;
+    /* the connection's id in net; 0, which net ignores: it is not in its table, or the request is
+     * over. The HTTP thread clears it with lock held. */
+    uint64_t net_id;
     struct dg_http_request request;
     struct dg_buffer body;
     /* where the body's bytes are reserved */
@@ -178,7 +180,7 @@ void dg_http_on_completed(
     void *cls, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode how);
 
 /* The library's callback after the request line was read: returns a new exchange, NULL when memory
- * is out. cls is the struct dg_http. */
+ * is out, or was when the connection came. cls is the struct dg_http. */
 void *dg_exchange_new(void *cls, const char *uri, struct MHD_Connection *mhd);
 void dg_exchange_unref(struct dg_http_exchange *x);
 /* The callbacks of net.h for a watched exchange. */

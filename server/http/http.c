@@ -71,8 +71,7 @@ static enum MHD_Result refuse_past_library(
     send_past_library(x->mhd, text,
         dg_net_refusal_write(text, status, headers, r.body ? r.body : "", r.body_len));
     free(r.body);
-    if (x->connection)
-        x->connection->linger = true;
+    x->connection->linger = true;
     x->status = status;
     x->cut_short = true;
     return MHD_NO;
@@ -156,12 +155,11 @@ static enum MHD_Result on_headers(
     check_head(x, &f, version);
     if (x->replied && !is_answered_later(x, &f)) {
         x->reply.close = true;
-        if (x->connection)
-            x->connection->linger = true;
+        x->connection->linger = true;
         return dg_exchange_send(x);
     }
-    if (x->connection && has_body(&f))
-        dg_net_phase(http->net, x->connection->id, DG_NET_BODY);
+    if (has_body(&f))
+        dg_net_phase(http->net, x->net_id, DG_NET_BODY);
     return MHD_YES;
 }
 
@@ -182,8 +180,8 @@ static enum MHD_Result on_body(struct dg_http_exchange *x, const char *data, siz
     dg_buffer_add(&x->body, data, *n);
     /* The time limit of a body is for max_body_bytes; an upload has it again for each further
      * max_body_bytes. */
-    if (x->connection && x->body.len / step > before / step)
-        dg_net_phase(x->http->net, x->connection->id, DG_NET_BODY);
+    if (x->body.len / step > before / step)
+        dg_net_phase(x->http->net, x->net_id, DG_NET_BODY);
     *n = 0;
     return MHD_YES;
 }
@@ -195,7 +193,7 @@ enum MHD_Result dg_http_on_request(void *cls, struct MHD_Connection *mhd, const 
     struct dg_http_exchange *x = *context;
     (void)mhd;
     if (!x)
-        return MHD_NO; /* no memory for the exchange */
+        return MHD_NO; /* no memory for it, or for its connection */
     if (!x->headers_seen)
         return on_headers(x, method, url, version);
     if (*n > 0)
@@ -211,8 +209,7 @@ enum MHD_Result dg_http_on_request(void *cls, struct MHD_Connection *mhd, const 
     }
     x->dispatched = true;
     x->request.handled_ns = dg_clock_ns();
-    if (x->connection)
-        dg_net_phase(http->net, x->connection->id, DG_NET_HANDLING);
+    dg_net_phase(http->net, x->net_id, DG_NET_HANDLING);
     x->request.body = x->body.data ? x->body.data : "";
     x->request.body_len = x->body.len;
     dg_http_pool_prove(x);
@@ -229,7 +226,7 @@ static int final_status(const struct dg_http_exchange *x, enum MHD_RequestTermin
     const union MHD_ConnectionInfo *own;
     if (x->status != 0 && (how == MHD_REQUEST_TERMINATED_COMPLETED_OK || x->cut_short))
         return x->status;
-    if (x->connection && dg_net_timed_out(x->http->net, x->connection->id))
+    if (dg_net_timed_out(x->http->net, x->net_id))
         return 408;
     /* No status of ours: the library may have refused the request by itself. */
     own = x->status == 0 ? MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_HTTP_STATUS) : NULL;

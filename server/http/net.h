@@ -87,11 +87,11 @@ size_t dg_net_refusal_write(
 void dg_net_refusal_send(int fd, const char *text, size_t n);
 
 /* Register an accepted fd and the address [n] that it was accepted from. Returns its id, or 0 when
- * all slots are taken. */
+ * all slots are taken. The functions below ignore the id 0, and that of a connection that has left:
+ * it is neither gone nor timed out. */
 uint64_t dg_net_enter(struct dg_net *net, int fd, const struct sockaddr *addr, socklen_t n);
 /* Forget a connection before its fd is closed. linger: for a while, keep reading and dropping what
- * the client still sends, so that a reset does not wipe out the refusal that it was sent. Unknown
- * ids (0) are ignored. */
+ * the client still sends, so that a reset does not wipe out the refusal that it was sent. */
 void dg_net_leave(struct dg_net *net, uint64_t id, bool linger);
 void dg_net_phase(struct dg_net *net, uint64_t id, enum dg_net_phase phase);
 

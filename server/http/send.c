@@ -141,8 +141,7 @@ enum MHD_Result dg_exchange_send(struct dg_http_exchange *x)
         return MHD_NO; /* the library closes the connection */
     }
     x->status = r->status;
-    if (x->connection)
-        dg_net_phase(x->http->net, x->connection->id, DG_NET_WRITING);
+    dg_net_phase(x->http->net, x->net_id, DG_NET_WRITING);
     enum MHD_Result rc = MHD_queue_response(x->mhd, (unsigned)r->status, response);
     MHD_destroy_response(response);
     return rc;

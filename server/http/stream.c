@@ -16,8 +16,7 @@ static bool pause_stream(struct dg_http_exchange *x)
     pthread_mutex_lock(&x->lock);
     bool wait = !x->poked && x->state == DG_LATER_RUNNING;
     if (wait) {
-        if (x->connection)
-            dg_net_phase(x->http->net, x->connection->id, DG_NET_HANDLING);
+        dg_net_phase(x->http->net, x->net_id, DG_NET_HANDLING);
         x->state = DG_LATER_SUSPENDED;
         MHD_suspend_connection(x->mhd);
     }
@@ -80,8 +79,7 @@ static ssize_t give_bytes(void *cls, uint64_t at, char *to, size_t room)
         return MHD_CONTENT_READER_END_OF_STREAM;
     if (n > room)
         n = room;
-    if (x->connection)
-        dg_net_phase(x->http->net, x->connection->id, DG_NET_WRITING);
+    dg_net_phase(x->http->net, x->net_id, DG_NET_WRITING);
     memcpy(to, x->out.data + x->out_at, n);
     x->out_at += n;
     x->sent_bytes += n;
@@ -122,8 +120,7 @@ void dg_http_tell_gone(struct dg_http_exchange *x)
 
 void dg_http_stream_end(struct dg_http_exchange *x)
 {
-    if (x->connection)
-        dg_net_unwatch(x->http->net, x->connection->id);
+    dg_net_unwatch(x->http->net, x->net_id);
     if (!x->out_last)
         dg_http_tell_gone(x);
 }
