@@ -3,9 +3,9 @@
 #include "server/http/exchange.h"
 
 #include "base/log.h"
+#include "server/http/form.h"
 #include "server/http/tls.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,11 +58,9 @@ static size_t unescape(void *cls, struct MHD_Connection *mhd, char *s)
     (void)mhd;
     char *w = s;
     for (const char *r = s; *r; w++) {
-        unsigned v = 0;
-        if (r[0] == '%' && isxdigit((unsigned char)r[1]) && isxdigit((unsigned char)r[2]))
-            sscanf(r + 1, "%2x", &v);
-        *w = v != 0 ? (char)v : *r;
-        r += v != 0 ? 3 : 1;
+        const int byte = dg_form_escape(r);
+        *w = byte > 0 ? (char)byte : *r;
+        r += byte > 0 ? 3 : 1;
     }
     *w = '\0';
     return (size_t)(w - s);

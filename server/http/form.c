@@ -12,19 +12,20 @@ static int hex(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+int dg_form_escape(const char *s)
+{
+    const int high = s[0] == '%' ? hex(s[1]) : -1, low = high >= 0 ? hex(s[2]) : -1;
+    return low >= 0 ? high << 4 | low : -1;
+}
+
 /* Decode s[n] into out[cap], which may be s itself; returns the bytes written, cap at most. */
 static size_t decode(const char *s, size_t n, char *out, size_t cap)
 {
     size_t to = 0;
     for (size_t i = 0; i < n && to < cap; i++) {
-        char c = s[i] == '+' ? ' ' : s[i];
-        const bool escape = c == '%' && i + 2 < n;
-        const int high = escape ? hex(s[i + 1]) : -1, low = escape ? hex(s[i + 2]) : -1;
-        if (high >= 0 && low >= 0) {
-            c = (char)(high << 4 | low);
-            i += 2;
-        }
-        out[to++] = c;
+        const int byte = i + 2 < n ? dg_form_escape(s + i) : -1;
+        out[to++] = byte >= 0 ? (char)byte : s[i] == '+' ? ' ' : s[i];
+        i += byte >= 0 ? 2 : 0;
     }
     return to;
 }

@@ -4,8 +4,6 @@
 #include "server/http/http.h"
 #include "text/utf8.h"
 
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -88,16 +86,12 @@ static bool decode_extended(char *s)
     const char *from = strncasecmp(s, charset, n) == 0 ? strchr(s + n, '\'') : NULL;
     char *to = s;
     while (from && *++from) {
-        *to = *from;
-        if (*from == '%') {
-            const char digits[] = {from[1], from[1] ? from[2] : '\0', '\0'};
-            if (!isxdigit((unsigned char)digits[0]) || !isxdigit((unsigned char)digits[1]))
-                return false;
-            *to = (char)strtoul(digits, NULL, 16);
-            from += 2;
-        }
-        if (*to++ == '\0')
+        const bool escape = *from == '%';
+        const int byte = escape ? dg_form_escape(from) : (unsigned char)*from;
+        if (byte <= 0)
             return false;
+        *to++ = (char)byte;
+        from += escape ? 2 : 0;
     }
     *to = '\0';
     return from && dg_utf8_check(s, strlen(s), NULL) == DG_OK;
