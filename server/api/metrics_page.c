@@ -4,6 +4,7 @@
 #include "kernels/cpu/cpu.h"
 #include "server/api/gauges.h"
 #include "server/api/metrics_stores.h"
+#include "server/http/net.h"
 #include "server/http/reply.h"
 #include "server/http/tls.h"
 #include "server/request/feeder.h"
@@ -60,7 +61,7 @@ static void put_server(struct dg_gauges *g, struct dg_app *app, const struct dg_
 /* Most of these connections never became a request, so the request metrics do not count them. */
 static void put_connections(struct dg_gauges *g, const struct dg_http_exchange *x)
 {
-    struct dg_http_counts c;
+    struct dg_net_counts c;
     dg_http_counts(x, &c);
     dg_gauges_put(g, "dragoman_connections_open", "Open connections.", (double)c.open);
     dg_gauges_count(g, "dragoman_connections_evicted_total",

@@ -92,14 +92,9 @@ int dg_http_outcome(const struct dg_http_exchange *x)
     return x->outcome;
 }
 
-void dg_http_counts(const struct dg_http_exchange *x, struct dg_http_counts *out)
+void dg_http_counts(const struct dg_http_exchange *x, struct dg_net_counts *out)
 {
-    struct dg_net_counts c;
-    dg_net_counts(x->http->net, &c);
-    *out = (struct dg_http_counts){.open = dg_net_count(x->http->net),
-        .refused = c.refused,
-        .evicted = c.evicted,
-        .timed_out = c.timed_out};
+    dg_net_counts(x->http->net, out);
 }
 
 void dg_http_set_tag(struct dg_http_exchange *x, const void *tag)

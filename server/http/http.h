@@ -18,6 +18,7 @@
 struct dg_http;
 struct dg_tls;
 struct dg_http_exchange; /* one request and its reply */
+struct dg_net_counts;
 
 struct dg_http_request {
     /* path: percent-decoded, without the query */
@@ -147,18 +148,8 @@ uint64_t dg_http_client(const struct dg_http_exchange *x);
 bool dg_http_gone(const struct dg_http_exchange *x);
 /* Bytes of the reply's body that were handed to the library. HTTP thread. */
 size_t dg_http_sent(const struct dg_http_exchange *x);
-/* Connections of the server that serves this exchange; counted since the start. */
-struct dg_http_counts {
-    /* now */
-    uint64_t open;
-    /* over the limit: 503 */
-    uint64_t refused;
-    /* idle, and closed for new ones */
-    uint64_t evicted;
-    /* connections whose requests came in too slowly: 408 */
-    uint64_t timed_out;
-};
-void dg_http_counts(const struct dg_http_exchange *x, struct dg_http_counts *out);
+/* The connections of the server that serves this exchange (net.h). */
+void dg_http_counts(const struct dg_http_exchange *x, struct dg_net_counts *out);
 /* The outcome of a stream that ends in an error: the status that the reply would have had if its
  * own status were not sent already. 0: as the status says. HTTP thread. */
 void dg_http_set_outcome(struct dg_http_exchange *x, int status);

@@ -196,6 +196,7 @@ void dg_net_counts(struct dg_net *net, struct dg_net_counts *out)
 {
     pthread_mutex_lock(&net->lock);
     *out = net->counts;
+    out->open = net->count + net->n_coming;
     pthread_mutex_unlock(&net->lock);
 }
 

@@ -117,10 +117,12 @@ void dg_net_drain(struct dg_net *net);
 bool dg_net_drained(struct dg_net *net);
 /* Shut every connection that is left. */
 void dg_net_abort(struct dg_net *net);
+/* Connections that are open. */
 size_t dg_net_count(struct dg_net *net);
 
-/* Counters since the start. */
+/* Connections that are open; and counters since the start. */
 struct dg_net_counts {
+    uint64_t open;
     /* connections over the limit: 503 */
     uint64_t refused;
     /* idle connections closed for new ones */
