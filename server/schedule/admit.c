@@ -56,7 +56,6 @@ static void pause_others(struct dg_worker *w, struct dg_served *model, const str
     }
 }
 
-/* Decides which sentences join, and which live ones then advance in the next step. */
 void dg_worker_admit(struct dg_worker *w, struct dg_served *model, uint64_t now)
 {
     struct dg_entry *picked[PICK];
@@ -84,7 +83,6 @@ void dg_worker_admit(struct dg_worker *w, struct dg_served *model, uint64_t now)
     pause_others(w, model, &turn.room);
 }
 
-/* Admits a sentence's second round, under the id and in the room that its first has just left. */
 bool dg_worker_admit_again(struct dg_worker *w, struct dg_entry *e)
 {
     struct dg_sentence s;

@@ -1,11 +1,6 @@
 /* Sentences that leave without an answer: their requests are over, or the engine rejected them. */
 #include "server/schedule/worker_internal.h"
 
-static bool is_over(const struct dg_entry *e, bool stop)
-{
-    return stop || dg_task_over(e->task);
-}
-
 /* Ends e's task, unless it has ended already, and settles e: both may be freed. */
 static void drop(struct dg_entry *e)
 {
@@ -21,7 +16,7 @@ static bool drop_duplicates(struct dg_worker *w, uint32_t id, bool stop)
     struct dg_entry *stays = NULL; /* the last entry kept so far */
     for (struct dg_entry *e = w->live.by_id[id], *next; e; e = next) {
         next = e->next; /* dropping may free e with its task */
-        if (is_over(e, stop)) {
+        if (stop || dg_task_over(e->task)) {
             dg_live_set_unlink(&w->live, stays, e);
             drop(e);
         } else {
@@ -31,7 +26,6 @@ static bool drop_duplicates(struct dg_worker *w, uint32_t id, bool stop)
     return !stays;
 }
 
-/* Drops live sentences whose requests are all over: their rows are free for the next step. */
 void dg_worker_drop_over(struct dg_worker *w)
 {
     bool stop = dg_queue_stopped(w->queue);
@@ -49,7 +43,6 @@ void dg_worker_drop_over(struct dg_worker *w)
     }
 }
 
-/* The engine rejected the sentence: fails every task that shares it, with its waiting entries. */
 void dg_worker_fail(struct dg_worker *w, struct dg_entry *e, const struct dg_error *err)
 {
     for (struct dg_entry *next; e; e = next) {

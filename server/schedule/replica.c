@@ -14,7 +14,6 @@ struct dg_engine *dg_worker_engine(const struct dg_worker *w, const struct dg_se
     return dg_worker_replica(w, model)->engine;
 }
 
-/* Publishes an engine's state between steps, for the metrics and the queue. */
 void dg_worker_publish(const struct dg_worker *w, const struct dg_served *model)
 {
     struct dg_replica *replica = dg_worker_replica(w, model);
