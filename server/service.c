@@ -101,7 +101,6 @@ static int open_workers(struct dg_service *s, uint32_t n, struct dg_error *err)
     struct dg_workers_options o = {.n = n,
         .queue = s->app.queue,
         .metrics = s->app.metrics,
-        .policy = policy_of(&s->app.config),
         .nice = (int)s->app.config.worker_nice,
         .share = &s->app.share};
     dg_core_share_init(&s->app.share, s->app.config.threads > 0 ? 0 : dg_cores_available());

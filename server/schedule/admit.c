@@ -3,6 +3,7 @@
 #include "server/schedule/worker_internal.h"
 
 #include "base/clock.h"
+#include "server/schedule/queue_internal.h"
 
 #define PICK 256 /* entries asked for at once */
 
@@ -46,7 +47,7 @@ static void pause_others(struct dg_worker *w, struct dg_served *model, const str
 {
     /* once more: some have just joined */
     const size_t n = dg_live_set_of_model(&w->live, model, w->of_model);
-    dg_batcher_run(&w->policy, room, w->of_model, n);
+    dg_batcher_run(&w->queue->o.policy, room, w->of_model, n);
     for (size_t i = 0; i < n; i++) {
         struct dg_entry *e = w->of_model[i];
         if (e->paused == !e->runs)

@@ -38,7 +38,8 @@ void dg_queue_set_bound(
     pthread_mutex_lock(&q->lock);
     q->o.max_tokens = max_tokens;
     q->o.max_seconds = max_seconds;
-    /* Ranks are made from this policy alone, not from the copies in lanes and workers. */
+    /* Ranks are made from this policy, not from the copies in lanes; workers read its other fields,
+     * which stay as they are. */
     q->o.policy.patience_max_ns = patience_max_ns;
     pthread_mutex_unlock(&q->lock);
 }

@@ -208,7 +208,6 @@ int dg_workers_open(
             w->queue = o->queue;
             w->metrics = o->metrics;
             w->share = o->share;
-            w->policy = o->policy;
             w->nice = o->nice;
             dg_live_set_init(&w->live);
             number = pthread_create(&w->thread, NULL, work, w);

@@ -18,8 +18,6 @@ struct dg_workers_options {
     int nice;
     /* may be NULL */
     struct dg_metrics *metrics;
-    /* the same as the queue's, except for patience_max_ns after dg_queue_set_bound */
-    struct dg_batch_policy policy;
     /* outlives the workers */
     struct dg_core_share *share;
 };

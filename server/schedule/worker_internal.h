@@ -19,7 +19,6 @@ struct dg_worker {
     struct dg_queue *queue;
     struct dg_metrics *metrics;
     struct dg_core_share *share;
-    struct dg_batch_policy policy;
     struct dg_live_set live;
     /* live sentences of one model, ascending by rank */
     struct dg_entry *of_model[DG_LIVE_MAX];

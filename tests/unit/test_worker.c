@@ -65,7 +65,7 @@ static double work(uint32_t beam, uint64_t *tokens, uint64_t *steps)
     struct dg_job *jobs[N];
     struct dg_task *tasks[N];
     struct dg_error err = {0};
-    struct dg_workers_options w = {.n = 1, .policy = dg_batch_policy_default, .share = &share};
+    struct dg_workers_options w = {.n = 1, .share = &share};
     atomic_int done = 0;
     char text[64];
     if (dg_cpu_open(NULL, &replica.be, &err) ||
