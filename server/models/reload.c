@@ -65,8 +65,7 @@ static void reload(void *arg)
     pthread_mutex_unlock(&r->lock);
     if (stop)
         return;
-    if (r->o.begins)
-        r->o.begins(r->o.arg);
+    r->o.begins(r->o.arg);
     dg_models_load(r->o.models, r->o.path, &what, &err);
     pthread_mutex_lock(&r->lock);
     r->counts.running = false;
@@ -79,8 +78,7 @@ static void reload(void *arg)
     log_outcome(&what, &err);
     if (err.code == DG_OK && what.opened > 0)
         log_models(r->o.models);
-    if (r->o.ends)
-        r->o.ends(r->o.arg);
+    r->o.ends(r->o.arg);
     tell_all(waiting, &what, &err);
 }
 

@@ -16,7 +16,7 @@ struct dg_reload_options {
     const char *path;
     /* argument of both callbacks */
     void *arg;
-    /* Before and after each reload, on its thread. Optional. */
+    /* before and after each reload, on its thread */
     void (*begins)(void *arg);
     void (*ends)(void *arg);
 };
