@@ -63,13 +63,13 @@ static enum MHD_Result refuse_past_library(
     struct dg_http_reply r = {0};
     char headers[2048], text[DG_NET_REFUSAL_BYTES];
     x->http->o.refuse(x->http->o.app, x, status, code, message, &r);
+    const char *body = r.fixed ? r.fixed : r.body ? r.body : "";
     size_t n = (size_t)snprintf(headers, sizeof headers, "X-Request-Id: %s\r\n", x->id);
     for (size_t i = 0; i < r.n_headers; i++)
         put_header(headers, sizeof headers, &n, r.headers[i].name, r.headers[i].value);
     for (const char *const(*h)[2] = x->headers; h && (*h)[0]; h++)
         put_header(headers, sizeof headers, &n, (*h)[0], (*h)[1]);
-    send_past_library(x->mhd, text,
-        dg_net_refusal_write(text, status, headers, r.body ? r.body : "", r.body_len));
+    send_past_library(x->mhd, text, dg_net_refusal_write(text, status, headers, body, r.body_len));
     free(r.body);
     x->connection->linger = true;
     x->status = status;

@@ -27,8 +27,8 @@ void dg_reply_json_take(struct dg_http_reply *r, int status, struct dg_json *val
     } else {
         r->status = 503;
         r->content_type = "application/json";
-        r->body = strdup(NO_MEMORY); /* NULL: the body stays empty */
-        r->body_len = r->body ? sizeof NO_MEMORY - 1 : 0;
+        r->fixed = NO_MEMORY;
+        r->body_len = sizeof NO_MEMORY - 1;
     }
     dg_buffer_deinit(&b);
 }
