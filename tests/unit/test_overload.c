@@ -5,55 +5,19 @@
 
 #include "base/clock.h"
 #include "kernels/cpu/cpu.h"
+#include "tests/unit/made_task.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #define BUNDLE "tests/data/en-de"
-#define N 8
 #define MS UINT64_C(1000000)
 #define S (1000 * MS)
 
-struct made {
-    struct dg_task task;
-    struct dg_entry entries[N];
-    int done;
-};
-
-static void count_done(void *arg)
-{
-    ++*(int *)arg;
-}
-
-/* Makes a task of n sentences with 50 tokens each. */
-static struct made *make(struct dg_served *model, size_t n)
-{
-    struct made *m = calloc(1, sizeof *m);
-    assert_non_null(m);
-    m->task.model = model;
-    m->task.entries = m->entries;
-    m->task.n_entries = m->task.n_left = n;
-    m->task.done = count_done;
-    m->task.arg = &m->done;
-    pthread_mutex_init(&m->task.lock, NULL);
-    for (size_t i = 0; i < n; i++)
-        m->entries[i] = (struct dg_entry){
-            .task = &m->task, .index = (uint32_t)i, .source_tokens = 50, .rows = 4};
-    return m;
-}
-
-static void unmake(struct dg_queue *q, struct made *m)
+static void drop(struct dg_queue *q, struct made *m)
 {
     dg_queue_cancel(q, &m->task, DG_TASK_GONE);
-    pthread_mutex_destroy(&m->task.lock);
-    free(m);
+    unmake(m);
 }
 
 /* Opens a queue in which two seconds may wait; unmeasured engines do 2,000 tokens a second. */
@@ -110,11 +74,11 @@ static void the_bound_is_in_measured_seconds(void **state)
     struct dg_queue *q = open_queue();
     struct dg_queue_load load;
     struct dg_error err = {0};
-    struct made *m[4], *more = make(&model, 1);
+    struct made *m[4], *more = make(&model, 1, 50);
     struct dg_entry *out[N];
     (void)state;
     for (size_t i = 0; i < 4; i++) {
-        m[i] = make(&model, N);
+        m[i] = make(&model, N, 50);
         assert_int_equal(dg_queue_submit(q, &m[i]->task, NULL), 0); /* 1600 in all */
     }
     assert_int_equal(dg_queue_submit(q, &more->task, NULL), 0); /* 4000 may wait */
@@ -130,8 +94,8 @@ static void the_bound_is_in_measured_seconds(void **state)
     assert_int_equal(dg_queue_submit(q, &more->task, &err), DG_EAGAIN);
     assert_non_null(strstr(err.message, "s of work are waiting"));
     for (size_t i = 0; i < 4; i++)
-        unmake(q, m[i]);
-    unmake(q, more);
+        drop(q, m[i]);
+    drop(q, more);
     dg_queue_close(q);
 }
 
@@ -139,8 +103,8 @@ static void what_waited_too_long_is_refused_at_its_turn(void **state)
 {
     struct dg_served model = {.refs = 1};
     struct dg_queue *q = open_queue();
-    struct made *overdue = make(&model, 2), *begun = make(&model, 2), *patient = make(&model, 1),
-                *bulk = make(&model, 1);
+    struct made *overdue = make(&model, 2, 50), *begun = make(&model, 2, 50),
+                *patient = make(&model, 1, 50), *bulk = make(&model, 1, 50);
     struct dg_entry *out[N];
     (void)state;
     patient->task.patient = true;
@@ -161,7 +125,7 @@ static void what_waited_too_long_is_refused_at_its_turn(void **state)
     assert_int_equal(overdue->task.error.code, DG_EAGAIN);
     assert_non_null(strstr(overdue->task.error.message, "limit of 2"));
     assert_int_equal(begun->done + patient->done + bulk->done, 0);
-    unmake(q, overdue), unmake(q, begun), unmake(q, patient), unmake(q, bulk);
+    drop(q, overdue), drop(q, begun), drop(q, patient), drop(q, bulk);
     dg_queue_close(q);
 }
 
@@ -170,7 +134,7 @@ static void a_refusal_says_how_long_the_request_waited(void **state)
 {
     struct dg_served model = {.refs = 1};
     struct dg_queue *q = open_queue();
-    struct made *first = make(&model, 1), *second = make(&model, 1);
+    struct made *first = make(&model, 1, 50), *second = make(&model, 1, 50);
     struct dg_entry *out[N];
     const uint64_t now = dg_clock_ns();
     (void)state;
@@ -181,14 +145,14 @@ static void a_refusal_says_how_long_the_request_waited(void **state)
     assert_int_equal(pick(q, &model, now, 8, out), 0);
     assert_non_null(strstr(first->task.error.message, "waited for 7.0 s"));
     assert_non_null(strstr(second->task.error.message, "waited for 3.0 s"));
-    unmake(q, first), unmake(q, second);
+    drop(q, first), drop(q, second);
     dg_queue_close(q);
 }
 
 /* Opens the task of a request for one sentence, whose text the bundle's vocabulary turns into ids.
  */
 static struct dg_task *ask(
-    struct dg_served *model, enum dg_class class, int *done, struct dg_job **job)
+    struct dg_served *model, enum dg_class class, atomic_int *done, struct dg_job **job)
 {
     const struct dg_translate_options o = {.search.alpha = -1};
     const char *text = "Two dogs play.";
@@ -213,7 +177,7 @@ static void an_equal_interactive_sentence_gets_no_bulk_one_refused(void **state)
     struct dg_error err = {0};
     struct dg_job *jobs[2];
     struct dg_entry *out[N];
-    int done[2] = {0};
+    atomic_int done[2] = {0};
     (void)state;
     if (dg_cpu_open(NULL, &be, &err) ||
         dg_translator_open(BUNDLE, be, 200, &model.translator, &err))
@@ -240,7 +204,7 @@ static void what_was_given_back_is_not_begun(void **state)
 {
     struct dg_served model = {.refs = 1};
     struct dg_queue *q = open_queue();
-    struct made *m = make(&model, 1);
+    struct made *m = make(&model, 1, 50);
     struct dg_entry *out[N];
     (void)state;
     assert_int_equal(dg_queue_submit(q, &m->task, NULL), 0);
@@ -249,7 +213,7 @@ static void what_was_given_back_is_not_begun(void **state)
     dg_queue_return(q, out, 1);
     assert_int_equal(pick(q, &model, start + 3 * S, 1, out), 0);
     assert_int_equal(m->done, 1);
-    unmake(q, m);
+    drop(q, m);
     dg_queue_close(q);
 }
 
@@ -258,7 +222,7 @@ static void a_first_large_request_blocks_nobody(void **state)
 {
     struct dg_served model = {.refs = 1};
     struct dg_queue *q = open_queue();
-    struct made *large = make(&model, N), *small = make(&model, 1);
+    struct made *large = make(&model, N, 50), *small = make(&model, 1, 50);
     struct dg_entry *out[N];
     const struct timespec later = {.tv_nsec = 200 * MS};
     (void)state;
@@ -270,8 +234,8 @@ static void a_first_large_request_blocks_nobody(void **state)
     assert_ptr_equal(out[1], &small->entries[0]);
     assert_ptr_equal(out[2], &large->entries[1]);
     dg_queue_return(q, out, 3);
-    unmake(q, small);
-    unmake(q, large);
+    drop(q, small);
+    drop(q, large);
     dg_queue_close(q);
 }
 
@@ -280,14 +244,14 @@ static void a_new_bound_limits_patience(void **state)
 {
     struct dg_served model = {.refs = 1};
     struct dg_queue *q = open_queue();
-    struct made *before = make(&model, N), *after = make(&model, N);
+    struct made *before = make(&model, N, 50), *after = make(&model, N, 50);
     (void)state;
     assert_int_equal(dg_queue_submit(q, &before->task, NULL), 0);
     assert_true(before->entries[N - 1].node.key - before->task.submitted_ns > S);
     dg_queue_set_bound(q, 0, 1, 500 * MS);
     assert_int_equal(dg_queue_submit(q, &after->task, NULL), 0);
     assert_int_equal(after->entries[N - 1].node.key - after->task.submitted_ns, 500 * MS);
-    unmake(q, before), unmake(q, after);
+    drop(q, before), drop(q, after);
     dg_queue_close(q);
 }
 

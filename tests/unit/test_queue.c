@@ -1,56 +1,13 @@
 /* The queue: all or none, bounds, lanes, twins, classes, cancelling, deadlines, giving back,
- * stopping; then many threads at once. Tasks are made by hand: the queue reads their entries, not
- * texts. */
+ * stopping; then many threads at once. */
 #include "server/schedule/queue_internal.h"
 #include "server/schedule/usage.h"
 
 #include "base/clock.h"
+#include "tests/unit/made_task.h"
 
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#define N 8
-
-static void count_done(void *arg)
-{
-    atomic_fetch_add((atomic_int *)arg, 1);
-}
-
-struct made {
-    struct dg_task task;
-    struct dg_entry entries[N];
-    atomic_int done;
-};
-
-/* Makes a task of n sentences with `tokens` each. */
-static struct made *make(struct dg_served *model, size_t n, uint32_t tokens)
-{
-    struct made *m = calloc(1, sizeof *m);
-    assert_non_null(m);
-    m->task.model = model;
-    m->task.entries = m->entries;
-    m->task.n_entries = m->task.n_left = n;
-    m->task.done = count_done;
-    m->task.arg = &m->done;
-    pthread_mutex_init(&m->task.lock, NULL);
-    for (size_t i = 0; i < n; i++)
-        m->entries[i] = (struct dg_entry){
-            .task = &m->task, .index = (uint32_t)i, .source_tokens = tokens, .rows = 4};
-    return m;
-}
-
-static void unmake(struct made *m)
-{
-    pthread_mutex_destroy(&m->task.lock);
-    free(m);
-}
 
 static struct dg_queue *open_queue(size_t max_tokens)
 {
