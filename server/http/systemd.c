@@ -1,5 +1,7 @@
 #include "server/http/systemd.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -8,7 +10,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FIRST_FD 3 /* SD_LISTEN_FDS_START */
@@ -35,10 +36,8 @@ bool dg_systemd_notify(const char *lines)
 void dg_systemd_reloading(void)
 {
     char lines[96];
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    snprintf(lines, sizeof lines, "RELOADING=1\nMONOTONIC_USEC=%lld",
-        (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+    snprintf(lines, sizeof lines, "RELOADING=1\nMONOTONIC_USEC=%llu",
+        (unsigned long long)(dg_clock_ns() / 1000));
     dg_systemd_notify(lines);
 }
 
