@@ -1,8 +1,9 @@
 /* DESIGN. A single work on the executor does everything but planning, so one thread at a time
  * submits, ends and writes items. Other threads only append to lists under the lock (new requests,
- * planned items, items whose task is over), take lines out, and post the work; so no other module
- * is called with the lock held. An item being planned belongs to the planner. While any request is
- * in progress the work runs every TICK_NS, because the queue does not signal when it has room.
+ * items that come back from the planner or the queue), take lines out, and post the work; so no
+ * other module is called with the lock held. An item being planned belongs to the planner. While
+ * any request is in progress the work runs every TICK_NS, because the queue does not signal when it
+ * has room.
  *
  * A request that is not fed may be freed as soon as it is woken. */
 #include "server/request/feeder_internal.h"
@@ -44,12 +45,12 @@ int dg_feeder_add(struct dg_feeder *f, struct dg_request *r, struct dg_error *er
     return DG_OK;
 }
 
-void dg_feeder_over(struct dg_feeder *f, struct dg_item *item)
+void dg_feeder_give(struct dg_feeder *f, struct dg_item *item)
 {
     pthread_mutex_lock(&f->lock);
     item->next = NULL;
-    *f->over_end = item;
-    f->over_end = &item->next;
+    *f->back_end = item;
+    f->back_end = &item->next;
     pthread_mutex_unlock(&f->lock);
     dg_feeder_poke(f);
 }
@@ -164,7 +165,6 @@ static void take_planned(struct dg_feeder *f, struct dg_item *item)
 static bool submit(struct dg_feeder *f, struct dg_item *item)
 {
     struct dg_error err = {0};
-    item->running = true;
     int rc = dg_request_submit(item, &err);
     if (rc == DG_EAGAIN)
         item->running = false;
@@ -332,17 +332,15 @@ static void retire(struct dg_feeder *f)
     }
 }
 
-/* Takes new arrivals: requests, planned items, and items whose task is over. */
-static void receive(struct dg_feeder *f, struct dg_item **planned_items, struct dg_item **over)
+/* Takes new requests; returns the items that came back. */
+static struct dg_item *receive(struct dg_feeder *f)
 {
     pthread_mutex_lock(&f->lock);
     struct dg_request *arrived = f->arrived;
-    *over = f->over;
-    *planned_items = f->planned;
-    f->over = f->planned = NULL;
-    f->over_end = &f->over;
-    f->planned_end = &f->planned;
+    struct dg_item *back = f->back;
     f->arrived = NULL;
+    f->back = NULL;
+    f->back_end = &f->back;
     pthread_mutex_unlock(&f->lock);
     while (arrived) {
         struct dg_request *r = arrived;
@@ -350,20 +348,19 @@ static void receive(struct dg_feeder *f, struct dg_item **planned_items, struct 
         r->next = f->requests;
         f->requests = r;
     }
+    return back;
 }
 
 static void feed(void *arg)
 {
     struct dg_feeder *f = arg;
-    struct dg_item *over, *ready, *item;
-    receive(f, &ready, &over);
-    while ((item = ready) != NULL) {
-        ready = item->next;
-        take_planned(f, item);
-    }
-    while ((item = over) != NULL) {
-        over = item->next;
-        hop_over(f, item);
+    struct dg_item *next;
+    for (struct dg_item *item = receive(f); item; item = next) {
+        next = item->next;
+        if (item->running)
+            hop_over(f, item);
+        else
+            take_planned(f, item);
     }
     bool more = cut_one(f);
     go_on(f);
@@ -381,8 +378,7 @@ int dg_feeder_open(struct dg_app *app, struct dg_feeder **out, struct dg_error *
         return dg_error_set(err, DG_ENOMEM, "no memory for feeding requests");
     f->app = app;
     f->work = (struct dg_work){.run = feed, .arg = f};
-    f->over_end = &f->over;
-    f->planned_end = &f->planned;
+    f->back_end = &f->back;
     f->between_end = &f->between;
     pthread_mutex_init(&f->lock, NULL);
     *out = f;

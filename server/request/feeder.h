@@ -16,8 +16,9 @@ void dg_feeder_close(struct dg_feeder *f);
 
 /* Feed a request; it is woken when all its items are over. DG_EAGAIN: too many are being fed. */
 int dg_feeder_add(struct dg_feeder *f, struct dg_request *r, struct dg_error *err);
-/* Report that an item's task has ended: the feeder continues with its next hop or settles it. */
-void dg_feeder_over(struct dg_feeder *f, struct dg_item *item);
+/* Give an item back to the feeder, which goes on with it: its task is over, or (from the feeder's
+ * planners) its hop is planned, or cannot be. */
+void dg_feeder_give(struct dg_feeder *f, struct dg_item *item);
 /* Have the feeder look for new work, such as a request that has ended. */
 void dg_feeder_poke(struct dg_feeder *f);
 /* Number of requests being fed. */

@@ -13,9 +13,8 @@ struct dg_feeder {
     pthread_mutex_t lock;
     /* guarded by lock */
     struct dg_request *arrived;
-    /* items whose task is over, and items that are planned; in order of arrival */
-    struct dg_item *over, **over_end;
-    struct dg_item *planned, **planned_end;
+    /* items that came back: planned, or (running) with their task over; in order of arrival */
+    struct dg_item *back, **back_end;
     size_t n_requests;
     /* Used by the work alone. */
     /* bytes of the budget that items of fed requests have taken */
@@ -27,7 +26,7 @@ struct dg_feeder {
 };
 
 /* Have the planner plan an item's first hop, or its second. The item belongs to the planner until
- * it comes back in `planned`. */
+ * it comes back. */
 void dg_feeder_plan(struct dg_item *item);
 void dg_feeder_plan_next(struct dg_item *item);
 /* Cancel the planning of an item's first hop. True: it was still waiting, and will not come back.

@@ -7,17 +7,11 @@
 /* Returns an item to the feeder, planned or failed (err). */
 static void give_back(struct dg_item *item, const struct dg_error *err)
 {
-    struct dg_feeder *f = item->request->app->feeder;
     item->unplanned = err->code != DG_OK;
     item->failed = item->unplanned ? malloc(sizeof *item->failed) : NULL;
     if (item->failed)
         *item->failed = *err;
-    pthread_mutex_lock(&f->lock);
-    item->next = NULL;
-    *f->planned_end = item;
-    f->planned_end = &item->next;
-    pthread_mutex_unlock(&f->lock);
-    dg_feeder_poke(f);
+    dg_feeder_give(item->request->app->feeder, item);
 }
 
 int dg_feeder_planned_take(struct dg_item *item, struct dg_error *err)

@@ -72,7 +72,7 @@ struct dg_item {
     size_t taken;
     /* fed: the part of `taken` that the feeder has counted */
     size_t counted;
-    /* fed: in the queue or with a worker */
+    /* submitted, and not back with the feeder */
     bool running;
     /* the last hop has succeeded */
     bool answered;

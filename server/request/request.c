@@ -254,7 +254,7 @@ static void item_over(void *arg)
     bool goes_on = dg_item_goes_on(item);
     item->answered = !goes_on && !dg_task_over(dg_item_hop(item)->task);
     if (r->fed || goes_on)
-        dg_feeder_over(r->app->feeder, item);
+        dg_feeder_give(r->app->feeder, item);
     else
         dg_request_over(r);
 }
@@ -299,6 +299,7 @@ int dg_request_submit(struct dg_item *item, struct dg_error *err)
     t->progress = r->stream ? progress : NULL;
     t->done = item_over;
     t->arg = item;
+    item->running = true;
     if (t->n_entries > 0)
         return dg_queue_submit(r->app->queue, t, err);
     item_over(item); /* no letters, or the cache has all answers */
