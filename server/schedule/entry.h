@@ -26,7 +26,7 @@ struct dg_entry {
     struct dg_job *job;
     /* index of the sentence in its job */
     uint32_t index;
-    uint32_t source_tokens, max_target_tokens;
+    uint32_t source_tokens;
     /* hypotheses that it keeps alive */
     uint32_t rows;
     /* cache blocks; 0: only the engine knows */

@@ -55,9 +55,9 @@ static void fill_entry(struct dg_task *t, struct dg_job *job, uint32_t index, st
     e->task = t;
     e->job = job;
     e->index = index;
+    e->source_tokens = s.n_source;
     e->rows = s.forced ? 1 : s.search.beam > 0 ? s.search.beam : beam;
     e->key = key_of(&s);
-    dg_job_cost(job, index, &e->source_tokens, &e->max_target_tokens);
 }
 
 static const char *version_of(const struct dg_served *model)
