@@ -8,7 +8,6 @@
 #include <string.h>
 
 #define MB 1e6
-#define MAX_POSITIONS 1024
 #define CONNECTION_BYTES 28200.0 /* the HTTP library's buffer of 24 KiB, and our records of it */
 
 /* Anonymous memory of this process, which no file backs. */
@@ -106,7 +105,7 @@ static int plan_model(
     double before = anonymous_bytes(), packed = 0, each = 0;
     int rc = dg_device_open(device, &be, err);
     if (rc == DG_OK)
-        rc = dg_translator_open(dir, be, MAX_POSITIONS, &t, err);
+        rc = dg_translator_open(dir, be, o->limits.max_target, &t, err);
     if (rc == DG_OK) {
         double file = (double)dg_weights_bytes(dg_bundle_weights(dg_translator_bundle(t)));
         packed = anonymous_bytes() - before;

@@ -2,7 +2,7 @@
 
 #include "base/cores.h"
 
-#define MAX_TARGET 1024 /* positions of one output */
+#define MAX_TARGET 1024 /* positions of one output, and of the models */
 #define MOST_WORKERS 4  /* unless a setting says more: each has its own cache */
 
 struct dg_models_options dg_models_options_of(const struct dg_server_config *c)

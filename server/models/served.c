@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAX_POSITIONS 1024
 #define SELF_TEST "This is a test."
 /* far more than any sentence may take: a search that does not end is a fault */
 #define SELF_TEST_STEPS 4096
@@ -119,9 +118,7 @@ static const struct dg_model *model_of(const struct dg_served *s, uint32_t place
 static int open_placed(const struct dg_models_options *o, struct dg_bundle *bundle,
     struct dg_served *s, struct dg_error *err)
 {
-    const uint32_t n = dg_models_devices(o), positions = o->limits.max_target > MAX_POSITIONS
-                                                             ? o->limits.max_target
-                                                             : MAX_POSITIONS;
+    const uint32_t n = dg_models_devices(o);
     s->placed = calloc(n, sizeof *s->placed);
     if (!s->placed)
         return dg_error_set(err, DG_ENOMEM, "no memory for %u devices", n);
@@ -130,7 +127,8 @@ static int open_placed(const struct dg_models_options *o, struct dg_bundle *bund
         struct dg_placed *p = &s->placed[i];
         int rc = dg_device_open(&o->devices.list[i], &p->be, err);
         if (rc == DG_OK)
-            rc = i == 0 ? dg_translator_open_take(bundle, p->be, positions, &s->translator, err)
+            rc = i == 0 ? dg_translator_open_take(
+                              bundle, p->be, o->limits.max_target, &s->translator, err)
                         : dg_translator_copy(s->translator, p->be, &p->copy, err);
         if (rc != DG_OK)
             return rc;
