@@ -38,8 +38,7 @@ int dg_request_open(struct dg_app *app, struct dg_http_exchange *x,
     if (is_heavy(kind) && atomic_fetch_add(&app->works, 1) >= MAX_WORKS) {
         atomic_fetch_sub(&app->works, 1);
         return dg_error_set(err, DG_EAGAIN,
-            "%d requests of this kind are open already, or their answers are still being "
-            "read",
+            "%d requests of this kind are open already, or their answers are still being read",
             MAX_WORKS);
     }
     struct dg_request *r = calloc(1, sizeof *r);
@@ -296,7 +295,8 @@ int dg_request_submit(struct dg_item *item, struct dg_error *err)
     t->came_ns = r->came_ns;
     /* These must not be refused later: a stream's reply has begun, a second hop's first is done. */
     t->patient = r->fed || r->stream || atomic_load(&item->at) > 0;
-    t->progress = r->stream ? progress : NULL;
+    /* A stream shows the last hop alone, and is not to be read while that is planned. */
+    t->progress = r->stream && t == dg_item_last_hop(item)->task ? progress : NULL;
     t->done = item_over;
     t->arg = item;
     item->running = true;

@@ -1,6 +1,8 @@
 /* Request bodies; tests/api/test_errors.py sends many wrong ones to a server. */
 #include "server/api/endpoints.h"
 
+#include "server/schedule/queue.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -176,6 +178,46 @@ static void an_early_end_says_why(void **state)
     dg_request_free(r);
 }
 
+static void nothing(void *arg)
+{
+    (void)arg;
+}
+
+/* The sentences of a first hop have nothing written, which would read the stream while it is made
+ * ready for the second one. */
+static void only_the_last_hop_of_a_stream_is_shown(void **state)
+{
+    const struct dg_queue_options o = {.max_tokens = 100, .policy = dg_batch_policy_default};
+    struct dg_served model = {.refs = 1};
+    struct dg_error err;
+    (void)state;
+    assert_int_equal(dg_queue_open(&o, &app.queue, NULL), DG_OK);
+    struct dg_request *r =
+        read_translate("{\"text\":\"a\",\"source\":\"en\",\"target\":\"fr\"}", 0, &err);
+    struct dg_item *item = r->items;
+    r->stream = (struct dg_stream *)(void *)r; /* one */
+    item->n_hops = 2;
+    for (size_t at = 0; at < 2; at++) {
+        struct dg_task t = {.model = &model, .n_entries = 1, .n_left = 1};
+        struct dg_entry e = {.task = &t, .source_tokens = 1, .rows = 1};
+        t.entries = &e;
+        pthread_mutex_init(&t.lock, NULL);
+        item->hops[at].task = &t;
+        atomic_store(&item->at, at);
+        assert_int_equal(dg_request_submit(item, &err), DG_OK);
+        assert_true((t.progress != NULL) == (at == 1));
+        t.done = nothing;
+        dg_queue_cancel(app.queue, &t, DG_TASK_GONE);
+        pthread_mutex_destroy(&t.lock);
+        item->hops[at].task = NULL;
+    }
+    r->stream = NULL;
+    item->n_hops = 0;
+    dg_request_free(r);
+    dg_queue_close(app.queue);
+    app.queue = NULL;
+}
+
 /* Reading a long body stops when its deadline passes. */
 static void an_end_while_it_is_read(void **state)
 {
@@ -208,6 +250,7 @@ int main(void)
         cmocka_unit_test(characters_are_code_points), cmocka_unit_test(score),
         cmocka_unit_test(batch), cmocka_unit_test(timeouts),
         cmocka_unit_test(an_end_before_the_models), cmocka_unit_test(an_early_end_says_why),
+        cmocka_unit_test(only_the_last_hop_of_a_stream_is_shown),
         cmocka_unit_test(an_end_while_it_is_read)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
