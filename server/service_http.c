@@ -14,8 +14,7 @@
 #define LEAST_CONNECTIONS 16
 
 /* Each connection takes a descriptor, a lingering one two for a moment; the rest is for files,
- * models and epolls. If this process may not have enough for the default number of connections,
- * that is lowered; an explicit number is not changed. */
+ * models and epolls. */
 int dg_service_raise_descriptors(struct dg_server_config *c, struct dg_error *err)
 {
     rlim_t need = (rlim_t)c->max_connections + OTHER_DESCRIPTORS;

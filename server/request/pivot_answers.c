@@ -1,4 +1,3 @@
-/* Maps answers of a second hop to the text that the first one read. Pure. */
 #include "server/request/pivot_answers.h"
 
 #include <stdlib.h>

@@ -13,10 +13,10 @@
 
 void dg_drain_pass(struct dg_drain *d, bool waited, uint64_t now_ns)
 {
-    if (d->at_ns == 0 || now_ns <= d->at_ns) {
-        d->at_ns = d->at_ns == 0 ? now_ns : d->at_ns;
+    if (d->at_ns == 0)
+        d->at_ns = now_ns;
+    if (now_ns <= d->at_ns)
         return;
-    }
     const double s = (double)(now_ns - d->at_ns) / 1e9;
     const double left = exp2(-s / (waited ? HALF_BUSY : HALF_QUIET));
     d->at_ns = now_ns;
