@@ -268,20 +268,16 @@ bool dg_opening_try(struct dg_models *m, struct dg_opening *o)
     return there;
 }
 
-bool dg_opening_begin(struct dg_models *m, struct dg_opening *o)
+void dg_opening_begin(struct dg_models *m, struct dg_opening *o)
 {
     pthread_mutex_lock(&m->lock);
-    const bool there = settle(m, o, false);
-    if (!there) {
-        o->since_ns = dg_clock_ns();
-        o->next = NULL;
-        *m->opening.end = o;
-        m->opening.end = &o->next;
-        m->opening.n++;
-        dg_executor_post(m->o.executor, &m->opening.work);
-    }
+    o->since_ns = dg_clock_ns();
+    o->next = NULL;
+    *m->opening.end = o;
+    m->opening.end = &o->next;
+    m->opening.n++;
+    dg_executor_post(m->o.executor, &m->opening.work);
     pthread_mutex_unlock(&m->lock);
-    return there;
 }
 
 bool dg_opening_cancel(struct dg_models *m, struct dg_opening *o)

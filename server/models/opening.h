@@ -40,10 +40,10 @@ struct dg_opening {
     struct dg_opening *next;
 };
 
-/* Have its models opened. True: they are open, or err says why not. False: ready will be called. */
-bool dg_opening_begin(struct dg_models *m, struct dg_opening *o);
-/* The same without waiting. False: they are not open, and nothing was started. */
+/* Take its models. True: it has them, or err says why it cannot. False: they must be opened. */
 bool dg_opening_try(struct dg_models *m, struct dg_opening *o);
+/* Have them opened; ready will be called, perhaps before this returns. */
+void dg_opening_begin(struct dg_models *m, struct dg_opening *o);
 /* Stop waiting. True: it was waiting, and ready will not be called. */
 bool dg_opening_cancel(struct dg_models *m, struct dg_opening *o);
 /* Record that a request has finished with a model, which is idle from now on unless others use it.

@@ -98,7 +98,7 @@ static void take_models(struct dg_item *item)
     }
 }
 
-/* False: they are being opened, and ready will be called. */
+/* True: they are open, or cannot be opened. False: ready will be called when that is so. */
 static bool open_models(struct dg_item *item, void (*ready)(void *item))
 {
     struct dg_request *r = item->request;
@@ -115,7 +115,8 @@ static bool open_models(struct dg_item *item, void (*ready)(void *item))
             dg_request_set_deadline(r);
         atomic_store(&r->opens, true);
     }
-    return dg_opening_begin(r->app->models, o);
+    dg_opening_begin(r->app->models, o);
+    return false;
 }
 
 bool dg_item_get_models(struct dg_item *item, void (*ready)(void *item), struct dg_error *err)
