@@ -29,6 +29,8 @@ struct dg_replica {
     struct dg_engine *engine;
     /* Used by the worker alone, from its first step of the model on; freed with the model. */
     struct dg_pace *pace;
+    /* source tokens that its next step encodes; its worker's */
+    uint32_t newcomer_tokens;
     /* threads that its backend may use at present, as last set by its worker; 0: all that it was
      * opened with */
     int threads;

@@ -13,7 +13,7 @@ static void joined(struct dg_worker *w, struct dg_entry *e, uint64_t now)
     e->admitted_ns = now;
     e->encoded_ns = 0;
     dg_live_set_put(&w->live, e);
-    w->newcomer_tokens += e->source_tokens;
+    dg_worker_replica(w, e->task->model)->newcomer_tokens += e->source_tokens;
     const unsigned label = dg_served_label(e->task->model, w->metrics);
     /* Each request has its own waiting time, also for a sentence that it shares. */
     for (; e; e = e->next)
@@ -95,6 +95,6 @@ bool dg_worker_admit_again(struct dg_worker *w, struct dg_entry *e)
         return false;
     }
     e->paused = false;
-    w->newcomer_tokens += e->source_tokens;
+    dg_worker_replica(w, e->task->model)->newcomer_tokens += e->source_tokens;
     return true;
 }

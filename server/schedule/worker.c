@@ -147,8 +147,8 @@ static void step(struct dg_worker *w, struct dg_served *model)
     if (rows == 0) /* nothing is live: the engine rejected all picked sentences */
         return;
     if (replica->pace)
-        dg_pace_step(replica->pace, rows, w->newcomer_tokens, now - from, now);
-    w->newcomer_tokens = 0;
+        dg_pace_step(replica->pace, rows, replica->newcomer_tokens, now - from, now);
+    replica->newcomer_tokens = 0;
     dg_metrics_add(w->metrics, DG_COUNT_DECODE_STEPS, 0, 1);
     dg_metrics_stepped(
         w->metrics, dg_served_label(model, w->metrics), w->number, (double)(now - from) / 1e9);

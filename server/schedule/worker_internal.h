@@ -22,8 +22,6 @@ struct dg_worker {
     struct dg_live_set live;
     /* live sentences of one model, ascending by rank */
     struct dg_entry *of_model[DG_LIVE_MAX];
-    /* source tokens that the next step encodes */
-    uint32_t newcomer_tokens;
     /* [n_models] models that have something to do, referenced for one turn */
     struct dg_served *models[DG_WORKER_MAX_MODELS];
     size_t n_models;

@@ -21,6 +21,7 @@
 #define BUNDLE "tests/data/en-de"
 #define N 160
 #define ROWS 8
+#define PAIRS 10
 
 /* Replaces all of base/clock.c, so that the linker takes none of it from the library. */
 static _Atomic uint64_t now_ns = 1000000;
@@ -120,10 +121,74 @@ static void a_speed_is_in_what_the_queue_counts(void **state)
     }
 }
 
+/* A worker steps two models in turn. The answers of the first have wrong numbers, so that its
+ * sentences are admitted a second time, just before a step of the second model. */
+static void a_second_look_counts_for_its_own_model(void **state)
+{
+    static const char *const texts[2] = {
+        "Two dogs play with 184,320 of the 2,202,118 red balls in 1998 and 17.35 in 83.",
+        "Two dogs play."};
+    const struct dg_engine_limits limits = {.max_rows = 4, .max_sentences = 1, .max_beam = 4};
+    const struct dg_translate_options options = {.search = {.beam = 4, .alpha = -1}};
+    const struct dg_queue_options o = {.max_tokens = 1000000, .policy = dg_batch_policy_default};
+    struct dg_replica replicas[2] = {{0}};
+    struct dg_served models[2] = {{.refs = 1}, {.refs = 1}};
+    struct dg_core_share share = {0};
+    struct dg_workers_options w = {.n = 1, .share = &share};
+    struct dg_workers *workers;
+    struct dg_job *jobs[PAIRS][2];
+    struct dg_task *tasks[PAIRS][2];
+    struct dg_error err = {0};
+    atomic_int done = 0;
+    (void)state;
+    assert_int_equal(dg_queue_open(&o, &w.queue, &err), DG_OK);
+    for (int m = 0; m < 2; m++) {
+        models[m].replicas = &replicas[m];
+        models[m].n_replicas = 1;
+        if (dg_cpu_open(NULL, &replicas[m].be, &err) ||
+            dg_translator_open(BUNDLE, replicas[m].be, 200, &models[m].translator, &err) ||
+            dg_engine_open(dg_translator_model(models[m].translator), replicas[m].be, &limits,
+                &replicas[m].engine, &err))
+            fail_msg("%s", err.message);
+    }
+    for (int i = 0; i < 2 * PAIRS; i++) {
+        const int m = i % 2;
+        struct dg_job **job = &jobs[i / 2][m];
+        struct dg_task **task = &tasks[i / 2][m];
+        if (dg_job_encode(models[m].translator, texts[m], strlen(texts[m]), &options, job, &err) ||
+            dg_task_open(&models[m], job, 1, task, &err))
+            fail_msg("%s", err.message);
+        (*task)->entries[0].key = 0; /* none is another's duplicate */
+        (*task)->done = count_done;
+        (*task)->arg = &done;
+        assert_int_equal(dg_queue_submit(w.queue, *task, &err), DG_OK);
+    }
+    assert_int_equal(dg_workers_open(&w, &workers, &err), DG_OK);
+    while (atomic_load(&done) < 2 * PAIRS)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    dg_queue_stop(w.queue);
+    assert_int_equal(dg_workers_close(workers), 0);
+    assert_true(tasks[0][1]->entries[0].source_tokens <= 8);
+    for (size_t size = 4; size < DG_PACE_SIZES; size++) /* 9 tokens and more */
+        assert_int_equal(replicas[1].pace->encode[size].n, 0);
+    for (int i = 0; i < 2 * PAIRS; i++) {
+        dg_task_free(tasks[i / 2][i % 2]);
+        dg_job_free(jobs[i / 2][i % 2]);
+    }
+    dg_queue_close(w.queue);
+    for (int m = 0; m < 2; m++) {
+        dg_engine_close(replicas[m].engine);
+        free(replicas[m].pace);
+        dg_translator_close(models[m].translator);
+        dg_cpu_close(replicas[m].be);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_speed_is_in_what_the_queue_counts),
+        cmocka_unit_test(a_second_look_counts_for_its_own_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
