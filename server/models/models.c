@@ -131,12 +131,11 @@ void dg_models_languages(struct dg_models *m, unsigned which, struct dg_model_la
     pthread_mutex_unlock(&m->lock);
 }
 
-bool dg_models_nearest(
-    struct dg_models *m, const char *asked, unsigned which, char out[DG_LANGUAGE_MAX])
+static bool find_nearest(
+    struct dg_models *m, const char *code, unsigned which, char out[DG_LANGUAGE_MAX])
 {
     struct dg_model_languages all;
-    char meant[DG_LANGUAGE_MAX];
-    const char *code = dg_language_alias(m->o.aliases, asked, meant), *best = NULL;
+    const char *best = NULL;
     int nearest = -1;
     dg_models_languages(m, which, &all);
     for (size_t i = 0; i < all.n; i++) {
@@ -149,4 +148,19 @@ bool dg_models_nearest(
     if (best)
         snprintf(out, DG_LANGUAGE_MAX, "%s", best);
     return best != NULL;
+}
+
+bool dg_models_nearest(
+    struct dg_models *m, const char *asked, unsigned which, char out[DG_LANGUAGE_MAX])
+{
+    char meant[DG_LANGUAGE_MAX];
+    return find_nearest(m, dg_language_alias(m->o.aliases, asked, meant), which, out);
+}
+
+bool dg_models_has_pivot(struct dg_models *m)
+{
+    char ignored[DG_LANGUAGE_MAX];
+    const char *pivot = m->o.pivot;
+    return strcmp(pivot, "off") == 0 || (find_nearest(m, pivot, DG_SOURCES, ignored) &&
+                                            find_nearest(m, pivot, DG_TARGETS, ignored));
 }

@@ -207,20 +207,3 @@ void dg_way_release(struct dg_way *way)
         dg_listing_unref(way->hops[i].listing);
     way->n = 0;
 }
-
-static bool has_language(struct dg_models *m, unsigned which, const char *code)
-{
-    struct dg_model_languages list;
-    dg_models_languages(m, which, &list);
-    for (size_t i = 0; i < list.n; i++)
-        if (dg_language_distance(code, list.codes[i]) >= 0)
-            return true;
-    return false;
-}
-
-bool dg_models_has_pivot(struct dg_models *m)
-{
-    const char *pivot = m->o.pivot;
-    return strcmp(pivot, "off") == 0 ||
-           (has_language(m, DG_SOURCES, pivot) && has_language(m, DG_TARGETS, pivot));
-}
