@@ -20,12 +20,21 @@ bool dg_multipart_is(const char *type)
     return dg_http_is_type(type, "multipart/form-data");
 }
 
+/* True if at s[i] a quoted value goes on with an escaped quotation mark. */
+static bool is_escape(const char *s, size_t n, size_t i)
+{
+    return s[i] == '\\' && i + 1 < n && s[i + 1] == '"';
+}
+
 /* Copy the value of `name` among a header's parameters to out; false: there is none. */
 static bool parameter(const char *s, size_t n, const char *name, char *out, size_t cap)
 {
     const size_t len = strlen(name);
     for (size_t i = 0; i < n; i++) {
-        if (s[i] != ';')
+        if (s[i] == '"') /* a value, which may have a ";" */
+            for (i++; i < n && s[i] != '"'; i++)
+                i += is_escape(s, n, i);
+        if (i >= n || s[i] != ';')
             continue;
         size_t at = i + 1;
         while (at < n && strchr(" \t", s[at]))
@@ -38,7 +47,7 @@ static bool parameter(const char *s, size_t n, const char *name, char *out, size
         for (at += quoted; at < n && to + 1 < cap; at++) {
             if (quoted ? s[at] == '"' : strchr("; \t", s[at]) != NULL)
                 break;
-            at += quoted && s[at] == '\\' && at + 1 < n && s[at + 1] == '"';
+            at += quoted && is_escape(s, n, at);
             out[to++] = s[at];
         }
         out[to] = '\0';

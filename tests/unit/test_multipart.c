@@ -84,6 +84,8 @@ static void names_of_files(void **state)
         {"filename=\"a.txt\"; filename*=utf-8''%FF.txt", "a.txt"},
         {"filename=\"a.txt\"; filename*=latin1''b.txt", "a.txt"},
         {"filename=\"a.txt\"; filename*=utf-8''%0", "a.txt"},
+        {"filename=\"a; filename*=utf-8''b.txt\"", "a; filename*=utf-8''b.txt"},
+        {"filename=\"a\\\"; filename*=utf-8''b\"", "a\"; filename*=utf-8''b"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct dg_json *o;
