@@ -133,19 +133,18 @@ struct dg_http_exchange {
     bool out_last;
     atomic_uint refs;
     pthread_mutex_t lock;
-    /* guarded by lock */
+    /* Guarded by lock. */
     enum dg_later_state state;
-    /* guarded by lock: the reply is made without the wake */
+    /* the reply is made without the wake */
     bool late;
-    /* guarded by lock */
     bool told_gone;
-    /* guarded by lock: the reply is to be a stream that has not begun */
+    /* the reply is to be a stream that has not begun */
     bool turned;
-    /* guarded by lock: when the wake is late; 0: never */
+    /* when the wake is late; 0: never */
     uint64_t due_ns;
-    /* guarded by lock: fill has something new */
+    /* fill has something new */
     bool poked;
-    /* guarded by lock: reply.ping is due */
+    /* reply.ping is due */
     bool ping;
 };
 

@@ -1,10 +1,10 @@
 /* HTTP over libmicrohttpd, which only files that include exchange.h know (http.c, daemon.c,
  * exchange.c and others): requests come in as plain structs, replies go out. An HTTP thread asks
  * whether a request is admitted when its headers are there, and calls the handler when all of it is
- * there. The handler replies immediately
- * (dg_http_reply_take), or suspends the exchange (dg_http_later) until other code wakes it
- * (dg_http_wake): no thread waits meanwhile, and an HTTP thread makes the reply after the wake.
- * Bodies over the limit, ambiguous framing and slow clients never reach a handler. */
+ * there. The handler replies immediately (dg_http_reply_take), or suspends the exchange
+ * (dg_http_later) until other code wakes it (dg_http_wake): no thread waits meanwhile, and an HTTP
+ * thread makes the reply after the wake. Bodies over the limit, ambiguous framing and slow clients
+ * never reach a handler. */
 #ifndef DG_SERVER_HTTP_HTTP_H
 #define DG_SERVER_HTTP_HTTP_H
 
