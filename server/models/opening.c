@@ -28,12 +28,12 @@ static bool take(struct dg_opening *o, bool first)
     bool all = true;
     for (size_t i = 0; i < o->n; i++)
         all =
-            all && (o->models[i] || (o->listings[i]->open && (first || !o->listings[i]->leaving)));
+            all && (*o->models[i] || (o->listings[i]->open && (first || !o->listings[i]->leaving)));
     for (size_t i = 0; i < o->n && (all || first); i++) {
-        if (o->models[i] || !o->listings[i]->open)
+        if (*o->models[i] || !o->listings[i]->open)
             continue;
         dg_served_ref(o->listings[i]->open);
-        o->models[i] = o->listings[i]->open;
+        *o->models[i] = o->listings[i]->open;
     }
     return all;
 }
@@ -129,7 +129,7 @@ static void all_stay(struct dg_models *m)
 static struct dg_listing *next_closed(const struct dg_opening *o)
 {
     for (size_t i = 0; i < o->n; i++)
-        if (!o->models[i])
+        if (!*o->models[i])
             return o->listings[i];
     return NULL;
 }
@@ -140,7 +140,7 @@ static bool has_room(
 {
     size_t own = 0;
     for (size_t i = 0; i < o->n; i++)
-        own += o->models[i] ? o->models[i]->bytes : 0;
+        own += *o->models[i] ? (*o->models[i])->bytes : 0;
     return dg_served_bytes_alive() <= own || dg_models_fit(m, dg_models_estimate(m, l));
 }
 

@@ -25,16 +25,16 @@ struct dg_models;
 struct dg_opening {
     /* [n], borrowed */
     struct dg_listing *listings[DG_OPENING_MAX];
+    /* [n] where their models go, each referenced, or NULL: its owner releases them, whatever became
+     * of the wait */
+    struct dg_served **models[DG_OPENING_MAX];
     size_t n;
     /* not 0: the request has ended and must not wait */
     const atomic_int *ended;
     /* Called when the wait is over: any thread, once, no lock held. */
     void (*ready)(void *arg);
     void *arg;
-    /* The result. */
-    /* [n], each referenced, or NULL: its owner releases them, whatever became of the wait */
-    struct dg_served *models[DG_OPENING_MAX];
-    /* why some are missing */
+    /* why it cannot have all of them */
     struct dg_error err;
     uint64_t since_ns;
     struct dg_opening *next;

@@ -89,22 +89,15 @@ int dg_item_find(struct dg_item *item, struct dg_error *err)
     return dg_request_options_plan(&item->options, &last->listing->config, last->pair, &o, err);
 }
 
-/* Moves the opened models to the hops. */
-static void take_models(struct dg_item *item)
-{
-    for (size_t i = 0; i < item->n_hops; i++) {
-        item->hops[i].model = item->opening.models[i];
-        item->opening.models[i] = NULL;
-    }
-}
-
 /* True: they are open, or cannot be opened. False: ready will be called when that is so. */
 static bool open_models(struct dg_item *item, void (*ready)(void *item))
 {
     struct dg_request *r = item->request;
     struct dg_opening *o = &item->opening;
-    for (o->n = 0; o->n < item->n_hops; o->n++)
+    for (o->n = 0; o->n < item->n_hops; o->n++) {
         o->listings[o->n] = item->hops[o->n].listing;
+        o->models[o->n] = &item->hops[o->n].model;
+    }
     o->ended = &r->ended;
     o->ready = ready;
     o->arg = item;
@@ -124,9 +117,7 @@ bool dg_item_get_models(struct dg_item *item, void (*ready)(void *item), struct 
     const struct dg_opening *o = &item->opening;
     if (o->n == 0 && !open_models(item, ready)) /* n > 0: it has waited */
         return false;
-    if (o->err.code == DG_OK)
-        take_models(item);
-    else if (dg_request_check(item->request, err) == DG_OK) /* an ended request has its own error */
+    if (o->err.code != DG_OK && dg_request_check(item->request, err) == DG_OK)
         dg_error_field(err, o->err.code, o->err.field, "%s", o->err.message);
     return true;
 }
@@ -325,10 +316,6 @@ void dg_item_release(struct dg_item *item)
 {
     for (size_t i = 0; i < item->n_hops; i++)
         release_hop(&item->hops[i], item->n_texts);
-    for (size_t i = 0; i < DG_OPENING_MAX; i++) { /* those that it was not planned with */
-        dg_served_unref(item->opening.models[i]);
-        item->opening.models[i] = NULL;
-    }
     item->n_hops = 0;
     dg_buffer_deinit(&item->answer);
     if (item->taken > 0)
