@@ -50,14 +50,14 @@ static bool needs(const struct dg_opening *o, const struct dg_listing *l)
 static bool settle(const struct dg_models *m, struct dg_opening *o, bool first)
 {
     if (m->opening.stopped)
-        dg_error_set(&o->err, DG_ECANCELED, "the server is stopping");
+        dg_error_set(o->err, DG_ECANCELED, "the server is stopping");
     else if (atomic_load(o->ended) != 0)
-        dg_error_set(&o->err, DG_ECANCELED, "the request is over");
-    for (size_t i = 0; i < o->n && o->err.code == DG_OK; i++)
+        dg_error_set(o->err, DG_ECANCELED, "the request is over");
+    for (size_t i = 0; i < o->n && o->err->code == DG_OK; i++)
         if (o->listings[i]->failed_ns > 0 &&
             dg_clock_ns() - o->listings[i]->failed_ns < TRY_AGAIN_NS)
-            o->err = o->listings[i]->failure;
-    return o->err.code != DG_OK || take(o, first);
+            *o->err = o->listings[i]->failure;
+    return o->err->code != DG_OK || take(o, first);
 }
 
 static size_t n_open(const struct dg_models *m)

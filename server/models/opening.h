@@ -34,8 +34,8 @@ struct dg_opening {
     /* Called when the wait is over: any thread, once, no lock held. */
     void (*ready)(void *arg);
     void *arg;
-    /* why it cannot have all of them */
-    struct dg_error err;
+    /* set if it cannot have all of them */
+    struct dg_error *err;
     uint64_t since_ns;
     struct dg_opening *next;
 };

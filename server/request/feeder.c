@@ -142,11 +142,11 @@ static void hop_over(struct dg_feeder *f, struct dg_item *item)
 static void take_planned(struct dg_feeder *f, struct dg_item *item)
 {
     struct dg_request *r = item->request;
-    struct dg_error err = {0};
-    bool first = r->ahead == item, failed = dg_feeder_planned_take(item, &err) != DG_OK;
+    struct dg_error err = item->failed;
+    const bool first = r->ahead == item;
     if (r->fed)
         dg_feeder_count(f, item);
-    if (failed || (first && r->cut)) {
+    if (err.code != DG_OK || (first && r->cut)) {
         if (first)
             r->ahead = NULL;
         settle(f, item, &err);

@@ -32,8 +32,6 @@ void dg_feeder_plan_next(struct dg_item *item);
 /* Cancel the planning of an item's first hop. True: it was still waiting, and will not come back.
  */
 bool dg_feeder_plan_cancel(struct dg_item *item);
-/* Take the error of an item that came back; DG_OK: it is planned. */
-int dg_feeder_planned_take(struct dg_item *item, struct dg_error *err);
 
 /* Update the feeder's sum after item->taken has changed; fed items only. The work's thread. */
 void dg_feeder_count(struct dg_feeder *f, struct dg_item *item);

@@ -2,29 +2,11 @@
 #include "server/request/feeder_internal.h"
 #include "server/request/planner.h"
 
-#include <stdlib.h>
-
 /* Returns an item to the feeder, planned or failed (err). */
 static void give_back(struct dg_item *item, const struct dg_error *err)
 {
-    item->unplanned = err->code != DG_OK;
-    item->failed = item->unplanned ? malloc(sizeof *item->failed) : NULL;
-    if (item->failed)
-        *item->failed = *err;
+    item->failed = *err;
     dg_feeder_give(item->request->app->feeder, item);
-}
-
-int dg_feeder_planned_take(struct dg_item *item, struct dg_error *err)
-{
-    if (!item->unplanned)
-        return DG_OK;
-    if (item->failed)
-        *err = *item->failed;
-    else
-        dg_error_set(err, DG_ENOMEM, "no memory for an item");
-    free(item->failed);
-    item->failed = NULL;
-    return err->code;
 }
 
 /* Posts the item's work as it is: the feeder may be cancelling it at this moment. */

@@ -99,6 +99,7 @@ static bool open_models(struct dg_item *item, void (*ready)(void *item))
         o->models[o->n] = &item->hops[o->n].model;
     }
     o->ended = &r->ended;
+    o->err = &item->failed;
     o->ready = ready;
     o->arg = item;
     if (dg_opening_try(r->app->models, o))
@@ -114,11 +115,11 @@ static bool open_models(struct dg_item *item, void (*ready)(void *item))
 
 bool dg_item_get_models(struct dg_item *item, void (*ready)(void *item), struct dg_error *err)
 {
-    const struct dg_opening *o = &item->opening;
-    if (o->n == 0 && !open_models(item, ready)) /* n > 0: it has waited */
+    const struct dg_error *failed = &item->failed;
+    if (item->opening.n == 0 && !open_models(item, ready)) /* n > 0: it has waited */
         return false;
-    if (o->err.code != DG_OK && dg_request_check(item->request, err) == DG_OK)
-        dg_error_field(err, o->err.code, o->err.field, "%s", o->err.message);
+    if (failed->code != DG_OK && dg_request_check(item->request, err) == DG_OK)
+        dg_error_field(err, failed->code, failed->field, "%s", failed->message);
     return true;
 }
 

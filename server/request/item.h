@@ -80,10 +80,8 @@ struct dg_item {
     struct dg_opening opening;
     /* posted for a kind with `work`, or by the feeder for planning */
     struct dg_work work;
-    /* for the feeder: planning failed */
-    bool unplanned;
-    /* why it failed, malloc'd; NULL: out of memory */
-    struct dg_error *failed;
+    /* why its models cannot be opened; for the feeder, why it cannot be planned */
+    struct dg_error failed;
     /* link in one of the feeder's lists */
     struct dg_item *next;
     /* the written answer, once the item is over */

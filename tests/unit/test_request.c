@@ -151,7 +151,7 @@ static void an_end_before_the_models(void **state)
     (void)state;
     struct dg_request *r =
         read_translate("{\"text\":\"a\",\"source\":\"en\",\"target\":\"de\"}", 0, &err);
-    dg_error_set(&r->items->opening.err, DG_ECANCELED, "the request is over");
+    dg_error_set(&r->items->failed, DG_ECANCELED, "the request is over");
     r->items->opening.n = 1;
     atomic_store(&r->ended, DG_TASK_LATE);
     assert_true(dg_item_get_models(r->items, NULL, &err));
