@@ -97,8 +97,7 @@ static void settle(struct dg_feeder *f, struct dg_item *item, struct dg_error *e
 {
     struct dg_request *r = item->request;
     if (!r->fed) {
-        if (err->code != DG_OK)
-            r->err = *err;
+        item->failed = *err;
         dg_request_over(r);
         return;
     }

@@ -242,19 +242,16 @@ int dg_item_plan_next(struct dg_item *item, struct dg_error *err)
 
 int dg_item_outcome(const struct dg_item *item, struct dg_error *err)
 {
-    const struct dg_request *r = item->request;
     const struct dg_task *t = item->hops[atomic_load(&item->at)].task;
+    const struct dg_error *why = item->wrong ? item->wrong : &item->failed;
     if (item->answered)
         return DG_OK;
-    if (item->wrong || r->err.code != DG_OK) {
-        *err = item->wrong ? *item->wrong : r->err;
-        return err->code;
-    }
-    if (t && atomic_load(&t->outcome) == DG_TASK_FAILED) {
-        *err = t->error;
-        return err->code;
-    }
-    return dg_request_check(r, err); /* all other early ends are the request's, or the server's */
+    if (why->code == DG_OK && t && atomic_load(&t->outcome) == DG_TASK_FAILED)
+        why = &t->error;
+    if (why->code == DG_OK) /* all other early ends are the request's, or the server's */
+        return dg_request_check(item->request, err);
+    *err = *why;
+    return err->code;
 }
 
 int dg_item_answers(struct dg_item *item, size_t i, struct dg_arena *arena, struct dg_answers *out,

@@ -80,7 +80,7 @@ struct dg_item {
     struct dg_opening opening;
     /* posted for a kind with `work`, or by the feeder for planning */
     struct dg_work work;
-    /* why its models cannot be opened; for the feeder, why it cannot be planned */
+    /* why its models cannot be opened, why it cannot be planned, or why its work failed */
     struct dg_error failed;
     /* link in one of the feeder's lists */
     struct dg_item *next;

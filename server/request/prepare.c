@@ -13,8 +13,8 @@ static void work(void *arg)
 {
     struct dg_item *item = arg;
     struct dg_request *r = item->request;
-    if (dg_request_check(r, &r->err) == DG_OK)
-        item->answered = r->kind->work(item, &r->err) == DG_OK;
+    if (dg_request_check(r, &item->failed) == DG_OK)
+        item->answered = r->kind->work(item, &item->failed) == DG_OK;
     dg_request_over(r);
 }
 

@@ -157,7 +157,7 @@ struct dg_request {
     atomic_int ended;
     /* references: the exchange's, and that of `late` while it is posted */
     atomic_uint refs;
-    /* why its item failed; fed: for the writer's own use */
+    /* for the writers of fed requests */
     struct dg_error err;
     /* events only */
     struct dg_stream *stream;
