@@ -2,27 +2,11 @@
 #ifndef DG_TESTS_STREAM_SERVER_H
 #define DG_TESTS_STREAM_SERVER_H
 
-#include "server/http/http.h"
+#include "tests/unit/local_http.h"
 
 #include "base/clock.h"
-#include "server/http/listen.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #define LINES 200
 #define CLIENTS 6
@@ -180,16 +164,6 @@ static inline void handle(void *app, struct dg_http_exchange *x)
     assert_int_equal(pthread_create(&c->thread, NULL, produce, c), 0);
 }
 
-static inline void refuse(void *app, struct dg_http_exchange *x, int status, const char *code,
-    const char *message, struct dg_http_reply *r)
-{
-    (void)app;
-    (void)x;
-    (void)code;
-    (void)message;
-    r->status = status;
-}
-
 static inline void finished(void *app, struct dg_http_exchange *x, int status)
 {
     struct server *s = app;
@@ -200,27 +174,18 @@ static inline void finished(void *app, struct dg_http_exchange *x, int status)
 static inline struct server *start(uint32_t write_timeout_ms)
 {
     struct server *s = calloc(1, sizeof *s);
-    struct dg_error err = {0};
-    int fd;
     assert_non_null(s);
-    assert_int_equal(dg_listen_open("127.0.0.1", 0, &fd, &err), 0);
-    s->port = dg_listen_port(fd);
-    struct dg_http_options o = {.threads = 2,
+    const struct dg_http_options o = {.threads = 2,
         .max_connections = 64,
         .max_body_bytes = 1000,
         .max_bodies_bytes = 100000,
         .max_replies_bytes = 2 * LARGE + LARGE / 2,
-        .limits = {.header_timeout_ms = 60000,
-            .body_timeout_ms = 60000,
-            .write_timeout_ms = write_timeout_ms,
-            .idle_timeout_ms = 60000,
-            .ping_ms = 200},
+        .limits = {.write_timeout_ms = write_timeout_ms, .ping_ms = 200},
         .app = s,
         .handle = handle,
-        .refuse = refuse,
+        .refuse = refuse_without_body,
         .finished = finished};
-    if (dg_http_open((const int[2]){fd, -1}, &o, &s->http, &err))
-        fail_msg("%s", err.message);
+    s->http = serve(o, &s->port);
     return s;
 }
 
@@ -241,12 +206,8 @@ static inline void ask(int fd, const char *path, const char *version)
 
 static inline int dial(const struct server *s, const char *path, const char *version)
 {
-    struct sockaddr_in a = {.sin_family = AF_INET,
-        .sin_port = htons(s->port),
-        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    const int fd = connect_to(s->port);
     assert_true(fd >= 0);
-    assert_int_equal(connect(fd, (const struct sockaddr *)&a, sizeof a), 0);
     ask(fd, path, version);
     return fd;
 }

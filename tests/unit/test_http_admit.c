@@ -1,24 +1,6 @@
 /* Requests that are refused before their bodies, and the memory that bodies share.
  * tests/api/test_early_refusals.py checks what a whole server refuses. */
-#include "server/http/http.h"
-
-#include "server/http/listen.h"
-
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <cmocka.h>
+#include "tests/unit/local_http.h"
 
 #define LARGEST 100000 /* bytes of a body; all together: four times as many */
 
@@ -50,16 +32,6 @@ static void handle(void *app, struct dg_http_exchange *x)
     reply(x, 200);
 }
 
-static void refuse(void *app, struct dg_http_exchange *x, int status, const char *code,
-    const char *message, struct dg_http_reply *r)
-{
-    (void)app;
-    (void)x;
-    (void)code;
-    (void)message;
-    r->status = status;
-}
-
 static void finished(void *app, struct dg_http_exchange *x, int status)
 {
     (void)app;
@@ -69,40 +41,26 @@ static void finished(void *app, struct dg_http_exchange *x, int status)
 
 static struct dg_http *start(uint16_t *port)
 {
-    struct dg_http *http = NULL;
-    struct dg_error err = {0};
-    int fd;
-    assert_int_equal(dg_listen_open("127.0.0.1", 0, &fd, &err), 0);
-    *port = dg_listen_port(fd);
     const struct dg_http_options o = {.threads = 2,
         .max_connections = 64,
         .max_body_bytes = LARGEST,
         .max_bodies_bytes = 4 * LARGEST,
         .max_upload_bytes = 2 * LARGEST,
         .max_uploads_bytes = 8 * LARGEST,
-        .limits = {.header_timeout_ms = 60000,
-            .body_timeout_ms = 60000,
-            .write_timeout_ms = 60000,
-            .idle_timeout_ms = 60000},
         .admit = admit,
         .handle = handle,
-        .refuse = refuse,
+        .refuse = refuse_without_body,
         .finished = finished};
-    if (dg_http_open((const int[2]){fd, -1}, &o, &http, &err))
-        fail_msg("%s", err.message);
     atomic_store(&handled, 0);
-    return http;
+    return serve(o, port);
 }
 
 static int dial(uint16_t port)
 {
-    const struct sockaddr_in a = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     const struct timeval patience = {.tv_sec = 30};
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    const int fd = connect_to(port);
     assert_true(fd >= 0);
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    assert_int_equal(connect(fd, (const struct sockaddr *)&a, sizeof a), 0);
     return fd;
 }
 

@@ -1,29 +1,13 @@
 /* http.c and net.c without an engine: replies now and later, from other threads, with clients that
  * vanish, limits, and stopping in the middle of it all. tests/api/test_http.py checks the bytes
  * sent in more detail. */
-#include "server/http/http.h"
+#include "tests/unit/local_http.h"
 
 #include "base/clock.h"
-#include "server/http/listen.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #define CLIENTS 8
 #define ROUNDS 150
@@ -158,26 +142,17 @@ static void finished(void *app, struct dg_http_exchange *x, int status)
 static struct server *start(uint32_t threads)
 {
     struct server *s = calloc(1, sizeof *s);
-    struct dg_error err = {0};
-    int fd;
     assert_non_null(s);
     pthread_mutex_init(&s->lock, NULL);
-    assert_int_equal(dg_listen_open("127.0.0.1", 0, &fd, &err), 0);
-    s->port = dg_listen_port(fd);
-    struct dg_http_options o = {.threads = threads,
+    const struct dg_http_options o = {.threads = threads,
         .max_connections = 64,
         .max_body_bytes = 1000,
         .max_bodies_bytes = 100000,
-        .limits = {.header_timeout_ms = 60000,
-            .body_timeout_ms = 60000,
-            .write_timeout_ms = 60000,
-            .idle_timeout_ms = 60000},
         .app = s,
         .handle = handle,
         .refuse = refuse,
         .finished = finished};
-    if (dg_http_open((const int[2]){fd, -1}, &o, &s->http, &err))
-        fail_msg("%s", err.message);
+    s->http = serve(o, &s->port);
     assert_int_equal(pthread_create(&s->waker, NULL, wake_all, s), 0);
     return s;
 }
@@ -199,20 +174,6 @@ static void stop(struct server *s)
     assert_int_equal(s->dropped, s->later); /* nothing leaked, nothing freed twice */
     pthread_mutex_destroy(&s->lock);
     free(s);
-}
-
-static int dial(const struct server *s)
-{
-    struct sockaddr_in a = {.sin_family = AF_INET,
-        .sin_port = htons(s->port),
-        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    assert_true(fd >= 0);
-    if (connect(fd, (const struct sockaddr *)&a, sizeof a) != 0) {
-        close(fd);
-        return -1;
-    }
-    return fd;
 }
 
 static void send_post(int fd, const char *path, const char *body)
@@ -256,14 +217,14 @@ struct client {
 static void *run_client(void *arg)
 {
     struct client *c = arg;
-    int fd = dial(c->server);
+    int fd = connect_to(c->server->port);
     for (int i = 0; i < ROUNDS; i++) {
         char body[64], got[64];
         snprintf(body, sizeof body, "client %d round %d", c->number, i);
         send_post(fd, i % 3 == 0 ? "/now" : i % 5 == 4 ? "/hang" : "/later", body);
         if (i % 5 == 4) {
             close(fd);
-            fd = dial(c->server);
+            fd = connect_to(c->server->port);
             continue;
         }
         assert_int_equal(receive(fd, got, sizeof got), 200);
@@ -300,7 +261,7 @@ static void limits(void **state)
     (void)state;
     memset(big, 'x', sizeof big);
     big[1000] = '\0';
-    int fd = dial(s);
+    int fd = connect_to(s->port);
     send_post(fd, "/later", big);
     assert_int_equal(receive(fd, got, sizeof got), 200); /* exactly the limit */
     big[1000] = 'x';
@@ -314,7 +275,7 @@ static void limits(void **state)
      * second one is refused while the connection from above is still counted. */
     struct pollfd all[65];
     for (size_t i = 0; i < 65; i++)
-        all[i] = (struct pollfd){.fd = dial(s), .events = POLLIN};
+        all[i] = (struct pollfd){.fd = connect_to(s->port), .events = POLLIN};
     assert_in_range(poll(all, 65, 30000), 1, 2);
     for (size_t i = 0; i < 65; i++)
         if (all[i].revents)
@@ -334,7 +295,7 @@ static void stopping_under_load(void **state)
         int fds[20];
         char got[64];
         for (int i = 0; i < 20; i++) {
-            fds[i] = dial(s);
+            fds[i] = connect_to(s->port);
             send_post(fds[i], i % 2 ? "/hang" : "/later", "bye");
         }
         while (atomic_load(&s->later) < 20)
@@ -357,7 +318,7 @@ static void stopping_while_clients_come(void **state)
         struct server *s = start(1);
         int fds[8];
         for (int i = 0; i < 8; i++)
-            fds[i] = dial(s);
+            fds[i] = connect_to(s->port);
         for (int i = 0; i < 8; i++)
             close(fds[i]);
         stop(s);
@@ -375,7 +336,7 @@ static void drained_is_empty(void **state)
         int fds[8];
         char got[64];
         for (int i = 0; i < 8; i++) {
-            fds[i] = dial(s);
+            fds[i] = connect_to(s->port);
             assert_int_equal(send(fds[i], last, sizeof last - 1, MSG_NOSIGNAL), sizeof last - 1);
         }
         dg_http_drain(s->http);
