@@ -170,7 +170,6 @@ void dg_request_read(void *request)
         dg_request_waited(r, 0, 0);
         start(r);
     } else if (r->kind->at_once) {
-        dg_request_waited(r, 0, 0);
         r->items->answered = true;
         dg_request_over(r);
         dg_request_arrive(r);
