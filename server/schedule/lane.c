@@ -65,7 +65,6 @@ void dg_lane_count_in(
     l->large[e->counts_class] += e->task->large ? e->counts : 0;
     l->entries[e->counts_class]++;
     count_use(q, e, e->counts);
-    q->n_entries++;
 }
 
 void dg_lane_count_out(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)
@@ -75,7 +74,6 @@ void dg_lane_count_out(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e
     l->large[e->counts_class] -= e->task->large ? e->counts : 0;
     l->entries[e->counts_class]--;
     count_use(q, e, -(int64_t)e->counts);
-    q->n_entries--;
 }
 
 void dg_lane_enter(struct dg_queue *q, struct dg_lane *l, struct dg_entry *e)

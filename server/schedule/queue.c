@@ -198,7 +198,7 @@ size_t dg_queue_depths(
 bool dg_queue_wait(struct dg_queue *q)
 {
     pthread_mutex_lock(&q->lock);
-    while (q->n_entries == 0 && !atomic_load(&q->stopped))
+    while (q->n_lanes == 0 && !atomic_load(&q->stopped))
         pthread_cond_wait(&q->some, &q->lock);
     pthread_mutex_unlock(&q->lock);
     return !atomic_load(&q->stopped);

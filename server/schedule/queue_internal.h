@@ -23,8 +23,9 @@ struct dg_queue {
     pthread_mutex_t lock;
     pthread_cond_t some;
     /* guarded by lock */
+    /* [n_lanes], none of them empty */
     struct dg_lane lanes[DG_QUEUE_MAX_LANES];
-    size_t n_lanes, n_entries;
+    size_t n_lanes;
     struct dg_duplicates duplicates;
     struct dg_usage_table usage;
     struct dg_patience patience;
