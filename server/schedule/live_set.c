@@ -4,21 +4,21 @@
 
 void dg_live_set_init(struct dg_live_set *s)
 {
-    for (; s->n_free < DG_LIVE_MAX; s->n_free++) /* id 0 on top */
-        s->free_ids[s->n_free] = DG_LIVE_MAX - 1 - s->n_free;
+    for (uint32_t i = 0; i < DG_LIVE_MAX; i++)
+        s->free_ids[i] = i;
 }
 
 bool dg_live_set_next_id(const struct dg_live_set *s, uint32_t *id)
 {
-    if (s->n_free == 0)
+    if (s->n == DG_LIVE_MAX)
         return false;
-    *id = s->free_ids[s->n_free - 1];
+    *id = s->free_ids[s->n];
     return true;
 }
 
 void dg_live_set_put(struct dg_live_set *s, struct dg_entry *e)
 {
-    e->id = s->free_ids[--s->n_free];
+    e->id = s->free_ids[s->n];
     s->by_id[e->id] = e;
     /* From the end: a sentence that has just come mostly ranks last. */
     uint32_t at = s->n++;
@@ -42,7 +42,7 @@ void dg_live_set_leave(struct dg_live_set *s, struct dg_entry *e)
     memmove(&s->ranking[at], &s->ranking[at + 1], (s->n - at) * sizeof *s->ranking);
     /* The engine must release the id before the next sentence, which gets it, is admitted. */
     s->by_id[e->id] = NULL;
-    s->free_ids[s->n_free++] = e->id;
+    s->free_ids[s->n] = e->id;
 }
 
 void dg_live_set_unlink(struct dg_live_set *s, struct dg_entry *before, struct dg_entry *e)

@@ -11,8 +11,8 @@
 struct dg_live_set {
     /* [DG_LIVE_MAX] by their id in the engine; NULL: free */
     struct dg_entry *by_id[DG_LIVE_MAX];
-    /* [n_free] ids, a stack */
-    uint32_t free_ids[DG_LIVE_MAX], n_free;
+    /* the free ids, from n on; the next one first */
+    uint32_t free_ids[DG_LIVE_MAX];
     /* [n] ascending by rank */
     struct dg_entry *ranking[DG_LIVE_MAX];
     uint32_t n;
