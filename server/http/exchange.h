@@ -98,7 +98,6 @@ struct dg_http_exchange {
     size_t unproven_bytes;
     /* its share of replies_bytes */
     size_t reply_bytes;
-    bool headers_seen, dispatched;
     /* refused in the middle of its body; status says why */
     bool cut_short;
     bool replied;

@@ -134,7 +134,6 @@ static enum MHD_Result on_headers(
 {
     struct dg_http *http = x->http;
     struct dg_framing f = {0};
-    x->headers_seen = true;
     x->request.method = method;
     x->request.path = dg_framing_path(path);
     x->request.start_ns = dg_clock_ns();
@@ -194,11 +193,11 @@ enum MHD_Result dg_http_on_request(void *cls, struct MHD_Connection *mhd, const 
     (void)mhd;
     if (!x)
         return MHD_NO; /* no memory for it, or for its connection */
-    if (!x->headers_seen)
+    if (x->request.start_ns == 0)
         return on_headers(x, method, url, version);
     if (*n > 0)
         return on_body(x, data, n);
-    if (x->dispatched) { /* called again, or woken */
+    if (x->request.handled_ns > 0) { /* called again, or woken */
         if (dg_exchange_suspend(x))
             return MHD_YES;
         if (dg_exchange_is_late(x))
@@ -207,7 +206,6 @@ enum MHD_Result dg_http_on_request(void *cls, struct MHD_Connection *mhd, const 
             x->later->finish(x->later_arg, x);
         return dg_exchange_reply(x);
     }
-    x->dispatched = true;
     x->request.handled_ns = dg_clock_ns();
     dg_net_phase(http->net, x->net_id, DG_NET_HANDLING);
     x->request.body = x->body.data ? x->body.data : "";

@@ -34,9 +34,9 @@ struct dg_http_request {
     const char *id;
     /* W3C Trace Context's traceparent; "": none, or malformed */
     const char *trace;
-    /* when the headers were complete */
+    /* when the headers were complete; 0: not yet */
     uint64_t start_ns;
-    /* when the body was complete */
+    /* when the body was complete; 0: not yet */
     uint64_t handled_ns;
 };
 
