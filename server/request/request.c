@@ -272,9 +272,8 @@ void dg_request_news(struct dg_request *r)
 }
 
 /* A sentence of a stream has its answer. */
-static void progress(void *arg, size_t entry)
+static void progress(void *arg)
 {
-    (void)entry;
     dg_request_news(((const struct dg_item *)arg)->request);
 }
 

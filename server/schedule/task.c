@@ -168,7 +168,7 @@ bool dg_task_accept(
     if (rc != DG_OK)
         dg_task_end(t, DG_TASK_FAILED, &err);
     else if (t->progress)
-        t->progress(t->arg, (size_t)(e - t->entries));
+        t->progress(t->arg);
     return true;
 }
 

@@ -46,13 +46,13 @@ struct dg_task {
     size_t begun;
     uint64_t refused_ns;
     bool large;
-    /* Optional: entries[entry] has its answer. Called from a worker's thread with no lock held,
-     * once an entry and before done; never for entries without an answer. Two workers may call it
-     * at once, for different entries of one task. Other sentences of a job may be accepted
-     * meanwhile: hold the task's lock to read the job. It may still be called, once an entry,
-     * shortly after the task has ended early. It must be short, as it holds up the worker, and must
-     * not free the task. */
-    void (*progress)(void *arg, size_t entry);
+    /* Optional: an entry has its answer. Called from a worker's thread with no lock held, once an
+     * entry and before done; never for entries without an answer. Two workers may call it at once,
+     * for different entries of one task. Other sentences of a job may be accepted meanwhile: hold
+     * the task's lock to read the job. It may still be called, once an entry, shortly after the
+     * task has ended early. It must be short, as it holds up the worker, and must not free the
+     * task. */
+    void (*progress)(void *arg);
     /* Called once, from the thread that ends the last entry; may free the task. */
     void (*done)(void *arg);
     /* argument of both */
