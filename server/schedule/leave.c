@@ -6,7 +6,7 @@ static void drop(struct dg_entry *e)
 {
     struct dg_task *t = e->task;
     dg_task_end(t, DG_TASK_STOPPED, NULL); /* the first outcome stays */
-    dg_task_settle(t, 1);
+    dg_task_settle(t);
 }
 
 /* Drops the duplicates of the live sentence with that id whose task has ended; true: none is left.
@@ -49,6 +49,6 @@ void dg_worker_fail(struct dg_worker *w, struct dg_entry *e, const struct dg_err
         next = e->next; /* settling may free e with its task */
         dg_task_end(e->task, DG_TASK_FAILED, err);
         dg_queue_cancel(w->queue, e->task, DG_TASK_FAILED);
-        dg_task_settle(e->task, 1);
+        dg_task_settle(e->task);
     }
 }

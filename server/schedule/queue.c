@@ -60,7 +60,7 @@ static void settle_all(struct dg_entry *list, enum dg_outcome outcome, const str
         struct dg_task *t = list->task;
         list = list->next; /* settling the last entry of a task frees them all */
         dg_task_end(t, outcome, err);
-        dg_task_settle(t, 1);
+        dg_task_settle(t);
     }
 }
 

@@ -172,11 +172,10 @@ bool dg_task_accept(
     return true;
 }
 
-void dg_task_settle(struct dg_task *t, size_t n)
+void dg_task_settle(struct dg_task *t)
 {
     pthread_mutex_lock(&t->lock);
-    t->n_left -= n;
-    bool last = n > 0 && t->n_left == 0;
+    const bool last = --t->n_left == 0;
     pthread_mutex_unlock(&t->lock);
     if (last)
         t->done(t->arg);

@@ -89,8 +89,8 @@ bool dg_task_over(const struct dg_task *t);
  * nothing was kept, and the sentence must be admitted once more (see dg_job_accept). */
 bool dg_task_accept(
     const struct dg_entry *e, const struct dg_result *r, const struct dg_entry_times *times);
-/* Count n entries as over, answered or dropped. The caller must not touch the task afterwards: done
+/* Count an entry as over, answered or dropped. The caller must not touch the task afterwards: done
  * may free it. */
-void dg_task_settle(struct dg_task *t, size_t n);
+void dg_task_settle(struct dg_task *t);
 
 #endif

@@ -68,7 +68,7 @@ static void settle(struct dg_worker *w, struct dg_entry *e)
 {
     if (dg_task_over(e->task)) /* such as without memory for the answer: drop its waiting entries */
         dg_queue_cancel(w->queue, e->task, DG_TASK_FAILED);
-    dg_task_settle(e->task, 1);
+    dg_task_settle(e->task);
 }
 
 /* Gives one answer to all duplicates of a live sentence. Those that need a second round stay:

@@ -190,8 +190,8 @@ static void an_equal_interactive_sentence_gets_no_bulk_one_refused(void **state)
     assert_int_equal(done[0] + done[1], 0);
     assert_ptr_equal(out[0], &bulk->entries[0]);
     assert_ptr_equal(out[0]->next, &same->entries[0]);
-    dg_task_settle(bulk, 1);
-    dg_task_settle(same, 1);
+    dg_task_settle(bulk);
+    dg_task_settle(same);
     dg_task_free(bulk), dg_task_free(same);
     dg_job_free(jobs[0]), dg_job_free(jobs[1]);
     dg_translator_close(model.translator);

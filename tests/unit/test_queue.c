@@ -185,7 +185,7 @@ static void cancelling(void **state)
     expect_load(q, 2, 20);
     assert_true(dg_task_over(&a->task));
     assert_int_equal(a->done, 0); /* the worker still has one */
-    dg_task_settle(&a->task, 1);
+    dg_task_settle(&a->task);
     assert_int_equal(a->done, 1);
     assert_int_equal(a->task.outcome, DG_TASK_GONE);
     dg_queue_cancel(q, &b->task, DG_TASK_GONE); /* none live: done at once */
@@ -314,7 +314,7 @@ static void *race_worker(void *arg)
             if (++turn % 7 == 0)
                 dg_queue_return(r->q, &out[i], 1);
             else
-                dg_task_settle(out[i]->task, 1);
+                dg_task_settle(out[i]->task);
         }
     }
     return NULL;
