@@ -44,7 +44,7 @@ static void log_models(struct dg_service *s, const struct dg_models_options *mod
     struct dg_served *open[DG_MODELS_MAX];
     struct dg_buffer devices;
     dg_buffer_init(&devices);
-    const size_t n = dg_models_listings(s->app.models, NULL, open, DG_MODELS_MAX);
+    const size_t n = dg_models_listings(s->app.models, NULL, open);
     size_t closed = 0;
     for (size_t i = 0; i < n; i++) {
         if (!open[i]) {
@@ -110,7 +110,7 @@ static int open_workers(struct dg_service *s, uint32_t n, struct dg_error *err)
 static void notify_ready(struct dg_service *s)
 {
     char lines[96];
-    const size_t n = dg_models_listings(s->app.models, NULL, NULL, DG_MODELS_MAX);
+    const size_t n = dg_models_listings(s->app.models, NULL, NULL);
     snprintf(lines, sizeof lines, "READY=1\nSTATUS=%zu model%s on port %u", n, n == 1 ? "" : "s",
         s->port);
     dg_systemd_notify(lines);

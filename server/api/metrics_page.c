@@ -316,7 +316,7 @@ bool dg_metrics_page_write(
     struct dg_served *models[DG_MODELS_MAX];
     size_t n = 0;
     struct dg_gauges g = {0};
-    all.n = dg_models_listings(app->models, all.list, all.open, DG_MODELS_MAX);
+    all.n = dg_models_listings(app->models, all.list, all.open);
     for (size_t i = 0; i < all.n; i++)
         if (all.open[i])
             models[n++] = all.open[i];

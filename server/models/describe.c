@@ -59,7 +59,7 @@ struct dg_json *dg_models_describe(struct dg_models *m)
     struct dg_listing *list[DG_MODELS_MAX];
     struct dg_served *open[DG_MODELS_MAX];
     struct dg_json *array = dg_json_new_array();
-    const size_t n = dg_models_listings(m, list, open, DG_MODELS_MAX);
+    const size_t n = dg_models_listings(m, list, open);
     for (size_t i = 0; i < n; i++) {
         for (size_t p = 0; p < dg_bundle_pairs(list[i]->bundle); p++)
             dg_json_append_take(array, describe_pair(list[i], open[i], p));
@@ -148,7 +148,7 @@ bool dg_models_card(struct dg_models *m, const char *version, struct dg_json **o
 {
     struct dg_listing *list[DG_MODELS_MAX];
     struct dg_served *open[DG_MODELS_MAX];
-    const size_t n = dg_models_listings(m, list, open, DG_MODELS_MAX);
+    const size_t n = dg_models_listings(m, list, open);
     bool found = false;
     for (size_t i = 0; i < n; i++) {
         if (!found && strcmp(dg_bundle_version(list[i]->bundle), version) == 0) {

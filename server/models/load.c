@@ -197,7 +197,7 @@ static int load(
 {
     char *dirs[DG_MODELS_MAX];
     struct dg_listing *before[DG_MODELS_MAX], **list = NULL;
-    size_t n = 0, opened = 0, n_before = dg_models_listings(m, before, NULL, DG_MODELS_MAX);
+    size_t n = 0, opened = 0, n_before = dg_models_listings(m, before, NULL);
     int rc = dg_models_bundles(path, dirs, &n, err);
     if (rc == DG_OK) {
         list = calloc(n, sizeof *list);

@@ -40,11 +40,11 @@ void dg_models_close(struct dg_models *m)
     free(m);
 }
 
-size_t dg_models_listings(
-    struct dg_models *m, struct dg_listing **out, struct dg_served **open, size_t cap)
+size_t dg_models_listings(struct dg_models *m, struct dg_listing *out[DG_MODELS_MAX],
+    struct dg_served *open[DG_MODELS_MAX])
 {
     pthread_mutex_lock(&m->lock);
-    size_t n = m->n < cap ? m->n : cap;
+    const size_t n = m->n;
     for (size_t i = 0; i < n && out; i++) {
         out[i] = m->list[i];
         dg_listing_ref(out[i]);

@@ -175,10 +175,10 @@ void dg_way_release(struct dg_way *way);
 enum { DG_WAY_COMMAND = 128 };
 void dg_way_command(const char *source, const char *target, char out[DG_WAY_COMMAND]);
 
-/* Up to cap bundles, each referenced; open[i] is its model, referenced, or NULL. Returns how many.
- * out and open may be NULL; both are to get only the number. */
-size_t dg_models_listings(
-    struct dg_models *m, struct dg_listing **out, struct dg_served **open, size_t cap);
+/* All bundles, each referenced; open[i] is its model, referenced, or NULL. Returns how many. out
+ * and open may be NULL; both are to get only the number. */
+size_t dg_models_listings(struct dg_models *m, struct dg_listing *out[DG_MODELS_MAX],
+    struct dg_served *open[DG_MODELS_MAX]);
 enum { DG_SOURCES = 1, DG_TARGETS = 2 };
 
 /* Languages, each once, in the order of the models. */

@@ -32,7 +32,7 @@ static void log_outcome(const struct dg_models_loaded *what, const struct dg_err
 static void log_models(struct dg_models *models)
 {
     struct dg_served *open[DG_MODELS_MAX];
-    size_t n = dg_models_listings(models, NULL, open, DG_MODELS_MAX);
+    size_t n = dg_models_listings(models, NULL, open);
     for (size_t i = 0; i < n; i++) {
         if (open[i])
             dg_served_log(open[i]);

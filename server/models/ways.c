@@ -118,7 +118,7 @@ struct dg_ways *dg_models_ways(struct dg_models *m, const struct dg_model_langua
     if (whole) {
         fill_side(m, sources, &s->sources);
         fill_side(m, targets, &s->targets);
-        s->n = dg_models_listings(m, s->list, NULL, DG_MODELS_MAX);
+        s->n = dg_models_listings(m, s->list, NULL);
     }
     for (size_t i = 0; whole && i < s->n; i++)
         whole = add_direct(s, s->list[i]);
