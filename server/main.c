@@ -113,8 +113,7 @@ static void look_at_engines(struct dg_service *s, struct look *last, uint64_t li
     struct dg_queue_load load;
     char worker[16] = "any";
     uint32_t number;
-    uint64_t now = dg_clock_ns(),
-             steps = dg_metrics_count(s->app.metrics, DG_COUNT_DECODE_STEPS, 0);
+    uint64_t now = dg_clock_ns(), steps = dg_metrics_count(s->app.metrics, DG_COUNT_DECODE_STEPS);
     uint64_t still = dg_workers_still_ns(s->workers, now, &number);
     dg_queue_load(s->app.queue, &load);
     bool waits = load.entries > 0 || dg_core_share_busy(&s->app.share) > 0;

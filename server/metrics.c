@@ -163,9 +163,9 @@ void dg_metrics_add(struct dg_metrics *m, enum dg_counter c, unsigned label, uin
         add(&m->counters[c][label], n);
 }
 
-uint64_t dg_metrics_count(const struct dg_metrics *m, enum dg_counter c, unsigned label)
+uint64_t dg_metrics_count(const struct dg_metrics *m, enum dg_counter c)
 {
-    return label < MAX_LABELS ? get(&m->counters[c][label]) : 0;
+    return get(&m->counters[c][0]);
 }
 
 void dg_metrics_observe(

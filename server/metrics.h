@@ -72,8 +72,8 @@ void dg_metrics_close(struct dg_metrics *m); /* NULL is fine */
 void dg_metrics_add(struct dg_metrics *m, enum dg_counter c, unsigned label, uint64_t n);
 void dg_metrics_observe(
     struct dg_metrics *m, enum dg_histogram_name h, unsigned label, double value);
-/* The current value. */
-uint64_t dg_metrics_count(const struct dg_metrics *m, enum dg_counter c, unsigned label);
+/* The current value of a counter without a label. */
+uint64_t dg_metrics_count(const struct dg_metrics *m, enum dg_counter c);
 /* An answered HTTP request; route: index, or n for none. */
 struct dg_metrics_exchange {
     int status;
