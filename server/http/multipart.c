@@ -112,14 +112,13 @@ static bool file_name(const char *line, size_t len, char out[256])
 {
     char extended[3 * 256];
     const bool plain = parameter(line, len, "filename", out, 256);
-    if (parameter(line, len, "filename*", extended, sizeof extended) && decode_extended(extended)) {
-        const char *base = without_folders(extended);
-        if (strlen(base) < 256)
-            return strcpy(out, base) != NULL;
-    }
-    if (plain)
-        memmove(out, without_folders(out), strlen(without_folders(out)) + 1);
-    return plain;
+    const char *base = plain ? without_folders(out) : NULL;
+    if (parameter(line, len, "filename*", extended, sizeof extended) && decode_extended(extended) &&
+        strlen(without_folders(extended)) < 256)
+        base = without_folders(extended);
+    if (base)
+        memmove(out, base, strlen(base) + 1);
+    return base;
 }
 
 static int add_part(const struct form *f, const char *head, size_t n_head, const char *data,
