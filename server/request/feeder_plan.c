@@ -25,7 +25,7 @@ static void plan_first(void *arg)
 {
     struct dg_item *item = arg;
     struct dg_error err = {0};
-    if (dg_request_check(item->request, &err) == DG_OK && dg_item_find(item, &err) == DG_OK &&
+    if (dg_request_check(item->request, &err) == DG_OK &&
         !dg_item_get_models(item, models_are_open, &err))
         return;
     if (err.code == DG_OK && dg_item_plan(item, &err) == DG_OK)

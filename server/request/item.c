@@ -56,8 +56,9 @@ static int check_rerank(const struct dg_item *item, struct dg_error *err)
         last->listing->bundle, &item->options.search, last->pair[0], last->pair[1], &back, err);
 }
 
-/* Checks the options against the last model now, not after the first one's work. */
-int dg_item_find(struct dg_item *item, struct dg_error *err)
+/* Finds its bundles, once. Checks the options against the last model now, not after the first one's
+ * work. */
+static int find_bundles(struct dg_item *item, struct dg_error *err)
 {
     struct dg_way way;
     struct dg_translate_options o;
@@ -116,6 +117,8 @@ static bool open_models(struct dg_item *item, void (*ready)(void *item))
 bool dg_item_get_models(struct dg_item *item, void (*ready)(void *item), struct dg_error *err)
 {
     const struct dg_error *failed = &item->failed;
+    if (find_bundles(item, err) != DG_OK)
+        return true;
     if (item->opening.n == 0 && !open_models(item, ready)) /* n > 0: it has waited */
         return false;
     if (failed->code != DG_OK && dg_request_check(item->request, err) == DG_OK)

@@ -88,12 +88,9 @@ struct dg_item {
     struct dg_buffer answer;
 };
 
-/* Find the bundles whose models it needs, one for each hop. DG_OK also if they were found before;
- * otherwise the item's error. */
-int dg_item_find(struct dg_item *item, struct dg_error *err);
-/* Get the models of the bundles that were found. True: the item has them, or *err says why they
- * cannot be opened. False: it waits for them and must not be touched until ready is called with it,
- * from any thread; then ask again. */
+/* Find the bundles that it needs, one for each hop, and get their models. True: the item has them,
+ * or *err says why not. False: it waits for them and must not be touched until ready is called with
+ * it, from any thread; then ask again. */
 bool dg_item_get_models(struct dg_item *item, void (*ready)(void *item), struct dg_error *err);
 /* Stop waiting for its models. True: it was waiting, and ready will not be called. Any thread. */
 bool dg_item_cancel_opening(struct dg_item *item);

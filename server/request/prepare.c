@@ -84,8 +84,7 @@ void dg_request_plan(void *request)
     struct dg_request *r = request;
     struct dg_error err = {0};
     uint64_t begin = dg_clock_ns();
-    if (dg_request_check(r, &err) == DG_OK && dg_item_find(r->items, &err) == DG_OK &&
-        !dg_item_get_models(r->items, models_are_open, &err))
+    if (dg_request_check(r, &err) == DG_OK && !dg_item_get_models(r->items, models_are_open, &err))
         return; /* it is planned once they are open */
     int rc = err.code == DG_OK ? dg_item_plan(r->items, &err) : err.code;
     if (rc == DG_OK)
