@@ -124,7 +124,7 @@ static int plan_model(
         p->models += sum;
         p->largest_model = sum > p->largest_model ? sum : p->largest_model;
     }
-    for (uint32_t i = 1; i < dg_models_devices(o) && rc == DG_OK; i++)
+    for (uint32_t i = 1; i < o->devices.n && rc == DG_OK; i++)
         rc = plan_copy(&p->on[i], o, &o->devices.list[i], t, err);
     dg_translator_close(t);
     dg_device_close(be);
@@ -198,7 +198,7 @@ static void plan_verdict(struct plan *p, bool *fits)
 static bool plan_devices(const struct plan *p, const struct dg_models_options *o)
 {
     bool fit = true;
-    for (uint32_t i = 0; i < dg_models_devices(o); i++) {
+    for (uint32_t i = 0; i < o->devices.n; i++) {
         const struct dg_device *device = &o->devices.list[i];
         const struct plan_device *d = &p->on[i];
         const double most = d->parameters + d->engines * o->workers;

@@ -100,7 +100,7 @@ struct dg_models_options {
     const char *aliases;
     /* the language that pairs without a model may go through, or "off". Borrowed until close */
     const char *pivot;
-    /* devices that engines run on; zeros: the CPU */
+    /* devices that engines run on, from dg_models_options_devices */
     struct dg_devices devices;
 };
 
@@ -114,15 +114,10 @@ static inline uint32_t dg_models_step_rows(bool gpu, bool int8)
     return gpu ? 0 : int8 ? 16 : 32;
 }
 
-static inline uint32_t dg_models_devices(const struct dg_models_options *o)
-{
-    return o->devices.n > 0 ? o->devices.n : 1;
-}
-
 /* Workers on all devices: worker i works on device i modulo their number. */
 static inline uint32_t dg_models_workers(const struct dg_models_options *o)
 {
-    return o->workers * dg_models_devices(o);
+    return o->workers * o->devices.n;
 }
 
 #define DG_MODELS_MAX 256 /* bundles served at once */

@@ -118,7 +118,7 @@ static const struct dg_model *model_of(const struct dg_served *s, uint32_t place
 static int open_placed(const struct dg_models_options *o, struct dg_bundle *bundle,
     struct dg_served *s, struct dg_error *err)
 {
-    const uint32_t n = dg_models_devices(o);
+    const uint32_t n = o->devices.n;
     s->placed = calloc(n, sizeof *s->placed);
     if (!s->placed)
         return dg_error_set(err, DG_ENOMEM, "no memory for %u devices", n);
