@@ -327,9 +327,10 @@ void dg_answer_cache_put(struct dg_answer_cache *c, const char *version,
     if (!e)
         return;
     pthread_mutex_lock(&c->lock);
-    if (!find(c, &k, hash))
+    const bool there = find(c, &k, hash);
+    if (!there)
         make_room(c, e->bytes);
-    if (find(c, &k, hash) || c->counts.bytes + e->bytes > c->max_bytes) {
+    if (there || c->counts.bytes + e->bytes > c->max_bytes) {
         drop_ref(e); /* already cached, or the cache was shrunk meanwhile */
     } else {
         struct entry **at = chain_of(c, hash);
