@@ -159,7 +159,7 @@ static uint64_t get(const atomic_uint_least64_t *c)
 
 void dg_metrics_add(struct dg_metrics *m, enum dg_counter c, unsigned label, uint64_t n)
 {
-    if (m && label < MAX_LABELS)
+    if (m && label < MAX_LABELS && n > 0) /* a sentence has eight flags, and mostly none set */
         add(&m->counters[c][label], n);
 }
 
