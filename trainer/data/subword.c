@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "tokenizer/word_mark.h"
-#include "trainer/data/hash.h"
+#include "trainer/data/string_table.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -14,24 +14,13 @@
 
 enum { MAX_WORD = 256 }; /* characters; longer words stay as they are */
 
-struct slot {
-    uint64_t hash;
-    /* -1: free */
-    int32_t id;
-};
-
 struct dg_subword {
-    /* all pieces, one after the other */
-    char *text;
-    /* [V + 1] offsets in text */
-    uint32_t *begin;
+    /* all pieces, by their ids */
+    struct dg_string_table *pieces;
     /* [V] length in characters; 0: the piece is not text */
     uint16_t *chars;
     /* [V] true if the piece begins a word */
     bool *first;
-    struct slot *slots;
-    uint64_t mask;
-    uint32_t V;
 };
 
 struct symbol {
@@ -54,87 +43,52 @@ static bool is_special(const char *s, size_t n)
     return n > 2 && s[0] == '<' && s[n - 1] == '>';
 }
 
+/* Returns the id of the piece text[n]; -1: there is none, or it is not made of merges. */
 static int32_t find(const struct dg_subword *s, const char *text, size_t n)
 {
-    uint64_t h = dg_hash64(text, n);
-    for (uint64_t i = h & s->mask; s->slots[i].id >= 0; i = (i + 1) & s->mask) {
-        int32_t id = s->slots[i].id;
-        if (s->slots[i].hash == h && s->begin[id + 1] - s->begin[id] == n &&
-            !memcmp(s->text + s->begin[id], text, n))
-            return id;
-    }
-    return -1;
-}
-
-static void add(struct dg_subword *s, int32_t id)
-{
-    uint64_t h = dg_hash64(s->text + s->begin[id], s->begin[id + 1] - s->begin[id]);
-    uint64_t i = h & s->mask;
-    while (s->slots[i].id >= 0)
-        i = (i + 1) & s->mask;
-    s->slots[i] = (struct slot){h, id};
-}
-
-static void allocate(struct dg_subword *s, size_t bytes)
-{
-    uint64_t slots = 4;
-    while (slots < 2 * (uint64_t)s->V)
-        slots *= 2;
-    s->mask = slots - 1;
-    s->text = dg_alloc(bytes + 1, 1, "a vocabulary");
-    s->begin = dg_alloc(s->V + 1, sizeof *s->begin, "a vocabulary");
-    s->chars = dg_alloc(s->V + 1, sizeof *s->chars, "a vocabulary");
-    s->first = dg_alloc(s->V + 1, sizeof *s->first, "a vocabulary");
-    s->slots = dg_alloc(slots, sizeof *s->slots, "a vocabulary");
-    for (uint64_t i = 0; i < slots; i++)
-        s->slots[i].id = -1;
+    uint32_t id;
+    return dg_string_table_find(s->pieces, text, n, &id) && s->chars[id] ? (int32_t)id : -1;
 }
 
 int dg_subword_open(const struct dg_tokenizer *t, struct dg_subword **out, struct dg_error *err)
 {
-    size_t bytes = 0;
+    const uint32_t V = dg_tokenizer_size(t);
+    int rc = 0;
     *out = NULL;
     struct dg_subword *s = dg_alloc(1, sizeof *s, "a vocabulary");
-    s->V = dg_tokenizer_size(t);
-    for (uint32_t i = 0; i < s->V; i++)
-        bytes += strlen(dg_tokenizer_piece(t, (int32_t)i));
-    if (bytes > UINT32_MAX) {
-        dg_subword_close(s);
-        return dg_error_set(
-            err, DG_ELIMIT, "a vocabulary of %zu bytes, at most %u", bytes, UINT32_MAX);
-    }
-    allocate(s, bytes);
-    for (uint32_t i = 0; i < s->V; i++) {
+    s->pieces = dg_string_table_new();
+    s->chars = dg_alloc(V, sizeof *s->chars, "a vocabulary");
+    s->first = dg_alloc(V, sizeof *s->first, "a vocabulary");
+    for (uint32_t i = 0; i < V && !rc; i++) {
         const char *piece = dg_tokenizer_piece(t, (int32_t)i);
         size_t n = strlen(piece), chars = 0;
-        memcpy(s->text + s->begin[i], piece, n);
-        s->begin[i + 1] = s->begin[i] + (uint32_t)n;
+        uint32_t id; /* i: no piece is there twice */
         for (size_t k = 0; k < n; k += char_bytes((unsigned char)piece[k]))
             chars++;
         s->chars[i] = (uint16_t)(is_special(piece, n) || chars > MAX_WORD ? 0 : chars);
         s->first[i] = dg_word_mark(piece) > 0;
-        if (s->chars[i])
-            add(s, (int32_t)i);
+        rc = dg_string_table_add(s->pieces, piece, n, &id, err);
     }
-    *out = s;
-    return 0;
+    if (rc)
+        dg_subword_close(s);
+    else
+        *out = s;
+    return rc;
 }
 
 void dg_subword_close(struct dg_subword *s)
 {
     if (!s)
         return;
-    free(s->text);
-    free(s->begin);
+    dg_string_table_free(s->pieces);
     free(s->chars);
     free(s->first);
-    free(s->slots);
     free(s);
 }
 
 static bool is_text(const struct dg_subword *s, int32_t id)
 {
-    return id >= 0 && (uint32_t)id < s->V && s->chars[id];
+    return id >= 0 && (uint32_t)id < dg_string_table_count(s->pieces) && s->chars[id];
 }
 
 size_t dg_subword_room(const struct dg_subword *s, const int32_t *ids, size_t n)
@@ -224,10 +178,11 @@ size_t dg_subword_draw(
         size_t end = i, len = 0;
         bool fits = true;
         for (; end < n && is_text(s, ids[end]) && (end == i || !s->first[ids[end]]); end++) {
-            size_t bytes = s->begin[ids[end] + 1] - s->begin[ids[end]];
+            size_t bytes;
+            const char *piece = dg_string_table_text(s->pieces, (uint32_t)ids[end], &bytes);
             fits = fits && len + bytes <= sizeof word;
             if (fits)
-                memcpy(word + len, s->text + s->begin[ids[end]], bytes);
+                memcpy(word + len, piece, bytes);
             len += fits ? bytes : 0;
         }
         size_t drawn = fits && end > i ? draw_word(s, word, len, p, &key, out + done) : 0;
