@@ -89,8 +89,7 @@ static void test_what_is_kept(void **state)
 {
     (void)state;
     struct dg_recipe *r = recipe("{\"mask\":1,\"signs\":0}");
-    struct dg_masks *m;
-    assert_int_equal(dg_masks_open(r, NULL, &m, NULL), 0);
+    struct dg_masks *m = dg_masks_new(r, NULL);
     struct dg_pair p = pair("To a@b.org, %s", "%s an a@b.org");
     bool from_one = false, other = false;
     for (uint64_t item = 0; item < 40; item++) { /* always both masks, in the source's order */
@@ -112,7 +111,7 @@ static void test_what_is_kept(void **state)
     snprintf(f, sizeof f, "%s", form(m, &p, 0, DG_MASK_PIECES));
     assert_non_null(strstr(f, "Just take the ["));
     assert_non_null(strstr(f, "].|Nimm den ["));
-    dg_masks_close(m);
+    dg_masks_free(m);
     dg_recipe_free(r);
 }
 
@@ -121,8 +120,7 @@ static void test_words(void **state)
     (void)state;
     struct dg_recipe *r = recipe("{\"mask\":1,\"signs\":1}");
     struct dg_dictionary *d = learn();
-    struct dg_masks *m;
-    assert_int_equal(dg_masks_open(r, &d, &m, NULL), 0);
+    struct dg_masks *m = dg_masks_new(r, &d);
     struct dg_pair p =
         pair("At home he had a window by the river.", "Zuhause hatte er ein Fenster am Fluss.");
     bool window = false, river = false, both = false;
@@ -149,7 +147,7 @@ static void test_words(void **state)
     const size_t n = strcspn(sign, ".");
     assert_true(n >= 2 && (unsigned char)sign[0] >= 0xC2);
     assert_memory_equal(strchr(first, '|') + strlen("|Das "), sign, n);
-    dg_masks_close(m);
+    dg_masks_free(m);
     dg_dictionary_close(d);
     dg_recipe_free(r);
 }
@@ -158,14 +156,13 @@ static void test_shares(void **state)
 {
     (void)state;
     struct dg_recipe *r = recipe("{\"mask\":0.25}");
-    struct dg_masks *m;
     struct dg_pair p = pair("Hamburg and the rest", "Hamburg und das");
     unsigned n = 0;
-    assert_int_equal(dg_masks_open(r, NULL, &m, NULL), 0);
+    struct dg_masks *m = dg_masks_new(r, NULL);
     for (uint64_t item = 0; item < 4000; item++)
         n += form(m, &p, item, DG_MASK_PIECES)[0] != '\0';
     assert_in_range(n, 880, 1120); /* 1,000 expected, deviation 27 */
-    dg_masks_close(m);
+    dg_masks_free(m);
     dg_recipe_free(r);
 }
 

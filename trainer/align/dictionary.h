@@ -1,7 +1,7 @@
 /* Extracts words and their translations from sentence pairs: a user who types a single word expects
  * a single word, and a corpus of sentences hardly has any. Uses two lexicons
  * (trainer/align/lexicon.h) over whole words, one per direction; two words form an entry if each is
- * the other's most probable translation. One thread at a time. */
+ * the other's most probable translation. Learning: one thread at a time; constant afterwards. */
 #ifndef DG_TRAINER_ALIGN_DICTIONARY_H
 #define DG_TRAINER_ALIGN_DICTIONARY_H
 
@@ -44,5 +44,8 @@ struct dg_dictionary_entry {
 };
 size_t dg_dictionary_count(const struct dg_dictionary *w);
 struct dg_dictionary_entry dg_dictionary_at(const struct dg_dictionary *w, size_t i);
+/* Find the first entry whose source is exactly s[n]. w NULL: there is none. */
+bool dg_dictionary_find(
+    const struct dg_dictionary *w, const char *s, size_t n, struct dg_dictionary_entry *out);
 
 #endif

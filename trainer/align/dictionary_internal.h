@@ -7,6 +7,7 @@
 /* A new, empty dictionary; free it with dg_dictionary_close. */
 struct dg_dictionary *dg_dictionary_new(void);
 /* Copies what e points to. */
-void dg_dictionary_add(struct dg_dictionary *w, const struct dg_dictionary_entry *e);
+int dg_dictionary_add(
+    struct dg_dictionary *w, const struct dg_dictionary_entry *e, struct dg_error *err);
 
 #endif

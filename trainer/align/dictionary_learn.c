@@ -254,7 +254,8 @@ static bool same(struct span a, struct span b)
     return a.n == b.n && memcmp(a.s, b.s, a.n) == 0;
 }
 
-static void keep(struct dg_dictionary *w, struct span s, struct span t, bool there, bool back)
+static int keep(struct dg_dictionary *w, struct span s, struct span t, bool there, bool back,
+    struct dg_error *err)
 {
     const struct dg_dictionary_entry e = {.source = s.s,
         .target = t.s,
@@ -262,8 +263,7 @@ static void keep(struct dg_dictionary *w, struct span s, struct span t, bool the
         .target_len = (uint32_t)t.n,
         .there = there,
         .back = back};
-    if (!same(s, t) && (there || back))
-        dg_dictionary_add(w, &e);
+    return !same(s, t) && (there || back) ? dg_dictionary_add(w, &e, err) : 0;
 }
 
 /* Append s with a capital first letter. */
@@ -294,9 +294,8 @@ static int keep_both(struct learning *l, struct dg_dictionary *w, uint32_t sourc
     dg_alloc_check(!l->small.failed, "a word");
     const struct span big_s = {l->small.data, end},
                       big_t = {l->small.data + end, l->small.len - end};
-    keep(w, s, t, !same(s, big_s), !same(t, big_t));
-    keep(w, big_s, big_t, true, true);
-    return 0;
+    rc = keep(w, s, t, !same(s, big_s), !same(t, big_t), err);
+    return rc ? rc : keep(w, big_s, big_t, true, true, err);
 }
 
 /* Keeps the words that are each other's most probable translation. */

@@ -4,7 +4,6 @@
 #include "base/buffer.h"
 #include "text/protected/protected.h"
 #include "text/words.h"
-#include "trainer/align/dictionary_index.h"
 #include "trainer/data/characters.h"
 #include "trainer/data/hash.h"
 #include "trainer/data/reserved.h"
@@ -29,40 +28,29 @@ struct span {
 
 struct dg_masks {
     const struct dg_recipe *recipe;
-    /* [data.n_pairs] */
-    struct dg_dictionary_index **words;
+    /* [data.n_pairs]; NULL: none */
+    struct dg_dictionary *const *dictionaries;
     struct span spans[MAX_SPANS];
     size_t n;
     struct dg_buffer text[2];
 };
 
-int dg_masks_open(const struct dg_recipe *r, struct dg_dictionary *const *dictionaries,
-    struct dg_masks **out, struct dg_error *err)
+struct dg_masks *dg_masks_new(const struct dg_recipe *r, struct dg_dictionary *const *dictionaries)
 {
     struct dg_masks *m = dg_alloc(1, sizeof *m, "masks");
-    m->words = dg_alloc(r->data.n_pairs, sizeof *m->words, "masks");
     m->recipe = r;
+    m->dictionaries = dictionaries;
     dg_buffer_init(&m->text[0]);
     dg_buffer_init(&m->text[1]);
-    int rc = 0;
-    for (size_t i = 0; i < r->data.n_pairs && !rc; i++)
-        rc = dg_dictionary_index_open(dictionaries ? dictionaries[i] : NULL, &m->words[i], err);
-    if (rc)
-        dg_masks_close(m);
-    else
-        *out = m;
-    return rc;
+    return m;
 }
 
-void dg_masks_close(struct dg_masks *m)
+void dg_masks_free(struct dg_masks *m)
 {
     if (!m)
         return;
-    for (size_t i = 0; i < m->recipe->data.n_pairs; i++)
-        dg_dictionary_index_close(m->words[i]);
     dg_buffer_deinit(&m->text[0]);
     dg_buffer_deinit(&m->text[1]);
-    free(m->words);
     free(m);
 }
 
@@ -132,6 +120,7 @@ static void find_kept(struct dg_masks *m, const struct dg_pair *p)
  * words. */
 static size_t find_words(struct dg_masks *m, const struct dg_pair *p, uint64_t item)
 {
+    const struct dg_dictionary *known = m->dictionaries ? m->dictionaries[p->pair] : NULL;
     bool alone;
     size_t words = 0;
     for (size_t begin, end = 0;
@@ -146,7 +135,7 @@ static size_t find_words(struct dg_masks *m, const struct dg_pair *p, uint64_t i
             add_span(m, begin, n, there, n, draw(item, begin + 1));
             continue;
         }
-        if (n >= LEAST_OTHER && dg_dictionary_index_find(m->words[p->pair], s, n, &e) &&
+        if (n >= LEAST_OTHER && dg_dictionary_find(known, s, n, &e) &&
             e.target_len >= LEAST_OTHER &&
             count_word(p->target, p->target_len, e.target, e.target_len, &there) == 1)
             add_span(m, begin, n, there, e.target_len, draw(item, begin + 1));

@@ -17,9 +17,8 @@ enum dg_mask_kind { DG_MASK_PIECES, DG_MASK_SIGNS };
 struct dg_masks;
 
 /* dictionaries[data.n_pairs]: which words translate which; borrowed; NULL: none. */
-int dg_masks_open(const struct dg_recipe *r, struct dg_dictionary *const *dictionaries,
-    struct dg_masks **out, struct dg_error *err);
-void dg_masks_close(struct dg_masks *m); /* NULL is fine */
+struct dg_masks *dg_masks_new(const struct dg_recipe *r, struct dg_dictionary *const *dictionaries);
+void dg_masks_free(struct dg_masks *m); /* NULL is fine */
 
 /* Make another form of pair number `item`. Returns 1: *out is the form, valid until the next call,
  * with at most DG_MAX_RESERVED reserved pieces on each side; 2: there is none, because the sides

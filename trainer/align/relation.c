@@ -23,16 +23,16 @@ struct line {
 };
 
 struct dg_relation {
-    const struct dg_dictionary_index *index;
+    const struct dg_dictionary *dictionary;
     /* lines of this pair and of the one before, alternating */
     struct line sources[2], targets[2];
     struct dg_relation_counts counts;
 };
 
-struct dg_relation *dg_relation_new(const struct dg_dictionary_index *words)
+struct dg_relation *dg_relation_new(const struct dg_dictionary *words)
 {
     struct dg_relation *r = dg_alloc(1, sizeof *r, "the words of a line");
-    r->index = words;
+    r->dictionary = words;
     return r;
 }
 
@@ -62,7 +62,7 @@ static void add_word(struct line *l, uint64_t hash, uint64_t other)
 }
 
 static void read_line(
-    const struct dg_dictionary_index *index, const char *s, size_t n, struct line *l)
+    const struct dg_dictionary *dictionary, const char *s, size_t n, struct line *l)
 {
     memset(l, 0, sizeof *l);
     bool alone;
@@ -70,7 +70,7 @@ static void read_line(
         struct dg_dictionary_entry e;
         if (end - begin < LEAST_LETTERS)
             continue;
-        const bool known = index && dg_dictionary_index_find(index, s + begin, end - begin, &e);
+        const bool known = dg_dictionary_find(dictionary, s + begin, end - begin, &e);
         add_word(
             l, dg_hash64(s + begin, end - begin), known ? dg_hash64(e.target, e.target_len) : 0);
     }
@@ -95,7 +95,7 @@ static uint64_t found(const struct line *s, struct line *t)
 void dg_relation_add(struct dg_relation *r, const struct dg_pair *p)
 {
     const size_t now = r->counts.lines % 2, last = 1 - now;
-    read_line(r->index, p->source, p->source_len, &r->sources[now]);
+    read_line(r->dictionary, p->source, p->source_len, &r->sources[now]);
     read_line(NULL, p->target, p->target_len, &r->targets[now]);
     r->counts.beside += found(&r->sources[now], &r->targets[now]);
     r->counts.before += found(&r->sources[now], &r->targets[last]);
@@ -127,7 +127,7 @@ static bool has(struct line *l, uint64_t hash)
 }
 
 struct dg_relation_pair dg_relation_of_pair(
-    const struct dg_dictionary_index *words, const struct dg_pair *p)
+    const struct dg_dictionary *words, const struct dg_pair *p)
 {
     struct line starts, alike;
     struct dg_relation_pair out = {0};
@@ -141,8 +141,7 @@ struct dg_relation_pair dg_relation_of_pair(
         const size_t n = end - begin;
         if (n < LEAST_LETTERS)
             continue;
-        const bool same = has(&alike, dg_hash64(s, n)),
-                   known = dg_dictionary_index_find(words, s, n, &e);
+        const bool same = has(&alike, dg_hash64(s, n)), known = dg_dictionary_find(words, s, n, &e);
         out.known += same || known;
         out.found += same || (known && has(&starts, start_of(e.target, e.target_len)));
     }

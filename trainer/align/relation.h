@@ -4,7 +4,7 @@
 #ifndef DG_TRAINER_ALIGN_RELATION_H
 #define DG_TRAINER_ALIGN_RELATION_H
 
-#include "trainer/align/dictionary_index.h"
+#include "trainer/align/dictionary.h"
 #include "trainer/data/pairs.h"
 
 struct dg_relation_counts {
@@ -15,7 +15,8 @@ struct dg_relation_counts {
 
 struct dg_relation;
 
-struct dg_relation *dg_relation_new(const struct dg_dictionary_index *words);
+/* words: borrowed; NULL: none is known. */
+struct dg_relation *dg_relation_new(const struct dg_dictionary *words);
 void dg_relation_free(struct dg_relation *r); /* NULL is fine */
 /* Add the next pair of the file. */
 void dg_relation_add(struct dg_relation *r, const struct dg_pair *p);
@@ -28,7 +29,7 @@ struct dg_relation_pair {
     uint32_t known, found;
 };
 struct dg_relation_pair dg_relation_of_pair(
-    const struct dg_dictionary_index *words, const struct dg_pair *p);
+    const struct dg_dictionary *words, const struct dg_pair *p);
 /* A pair with fewer known words is not judged. */
 enum { DG_RELATION_LEAST_KNOWN = 3 };
 

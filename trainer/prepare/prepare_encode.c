@@ -94,16 +94,14 @@ static int add_dictionaries(
 int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err)
 {
     struct dg_encode_block b;
-    struct forms forms = {.masks = NULL};
+    struct forms forms = {.masks = dg_masks_new(j->r, j->dictionaries)};
     struct dg_encode_set s = {.name = "train", .list = dg_json_new_array()};
     struct dg_json *o = dg_json_new_object();
     struct dg_pair p;
     int got = 1;
     dg_encode_block_init(&b, j);
     dg_variants_init(&forms.variants, j->r);
-    int rc = dg_masks_open(j->r, j->dictionaries, &forms.masks, err);
-    if (rc == 0)
-        rc = dg_pairs_rewind(j->pairs, err);
+    int rc = dg_pairs_rewind(j->pairs, err);
     while (rc == 0 && got > 0) {
         got = dg_pairs_next(j->pairs, &p, err);
         if (got < 0)
@@ -128,7 +126,7 @@ int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err)
         rc = dg_encode_set_end(&s, err);
     dg_shard_abort(s.shard);
     dg_variants_deinit(&forms.variants);
-    dg_masks_close(forms.masks);
+    dg_masks_free(forms.masks);
     dg_encode_block_deinit(&b);
     if (rc == 0) {
         dg_json_set_string(o, "kind", "train");

@@ -115,7 +115,7 @@ static int learn(
 }
 
 static int look_at(const struct dg_prepare_job *j, struct look *l, const struct dg_pair *p,
-    const struct dg_dictionary_index *index, struct dg_error *err)
+    const struct dg_dictionary *words, struct dg_error *err)
 {
     int rc = 0;
     if (!l->whole || p->file != l->file) {
@@ -124,12 +124,12 @@ static int look_at(const struct dg_prepare_job *j, struct look *l, const struct 
         l->file = p->file;
         l->first = 1;
         if (!rc)
-            l->whole = dg_relation_new(index);
+            l->whole = dg_relation_new(words);
     }
     if (rc)
         return rc;
     if (!l->window)
-        l->window = dg_relation_new(index);
+        l->window = dg_relation_new(words);
     struct dg_relation_counts c;
     dg_relation_add(l->whole, p);
     dg_relation_add(l->window, p);
@@ -138,32 +138,32 @@ static int look_at(const struct dg_prepare_job *j, struct look *l, const struct 
 }
 
 /* Checks the files of one language pair, in their order in j->pairs. */
-static int check_pair(struct dg_prepare_job *j, uint32_t pair,
-    const struct dg_dictionary_index *index, struct dg_error *err)
+static int check_pair(struct dg_prepare_job *j, uint32_t pair, const struct dg_dictionary *words,
+    struct dg_error *err)
 {
     struct look l = {.pair = pair};
     struct dg_pair p;
     int got = 0, rc = dg_pairs_rewind(j->pairs, err);
     for (uint64_t item = 0; !rc && (got = dg_pairs_next(j->pairs, &p, err)) > 0; item++)
         if (p.pair == pair && !(j->dedup && dg_dedup_seen(j->dedup, item)))
-            rc = look_at(j, &l, &p, index, err);
+            rc = look_at(j, &l, &p, words, err);
     if (!rc && got == 0)
         rc = judge_file(j, &l, err);
     close_look(&l);
     return rc ? rc : got;
 }
 
-static bool is_unrelated(const struct dg_prepare_job *j, const struct dg_dictionary_index *index,
-    const struct dg_pair *p)
+static bool is_unrelated(
+    const struct dg_prepare_job *j, const struct dg_dictionary *words, const struct dg_pair *p)
 {
-    const struct dg_relation_pair got = dg_relation_of_pair(index, p);
+    const struct dg_relation_pair got = dg_relation_of_pair(words, p);
     return got.known >= DG_RELATION_LEAST_KNOWN &&
            (double)got.found < j->r->cleaning.min_relation * (double)got.known;
 }
 
 /* Marks the single pairs of one language pair whose sides do not translate each other. */
 static int find_unrelated(struct dg_prepare_job *j, uint32_t pair,
-    const struct dg_dictionary_index *index, struct dg_error *err)
+    const struct dg_dictionary *words, struct dg_error *err)
 {
     struct dg_pair p;
     const uint64_t n = dg_pairs_count(j->pairs);
@@ -171,7 +171,7 @@ static int find_unrelated(struct dg_prepare_job *j, uint32_t pair,
         j->unrelated = dg_alloc((size_t)(n / 8 + 1), 1, "unrelated pairs");
     int got = 0, rc = dg_pairs_rewind(j->pairs, err);
     for (uint64_t item = 0; !rc && (got = dg_pairs_next(j->pairs, &p, err)) > 0; item++) {
-        if (p.pair != pair || dg_prepare_left_out(j, item) || !is_unrelated(j, index, &p))
+        if (p.pair != pair || dg_prepare_left_out(j, item) || !is_unrelated(j, words, &p))
             continue;
         j->unrelated[item / 8] |= (unsigned char)(1u << item % 8);
         if (j->dedup) /* the vocabulary is not trained on it either */
@@ -195,17 +195,14 @@ int dg_prepare_relation(struct dg_prepare_job *j, struct dg_error *err)
     dg_progress_draw(&j->progress, "checking that lines belong together");
     for (uint32_t i = 0; i < j->r->data.n_pairs && !rc; i++) {
         struct dg_dictionary *own = NULL;
-        struct dg_dictionary_index *index = NULL;
         rc = dg_prepare_check(j, err);
         if (!rc && !j->dictionaries)
             rc = learn(j, i, &own, err);
-        if (!rc)
-            rc = dg_dictionary_index_open(own ? own : j->dictionaries[i], &index, err);
+        const struct dg_dictionary *words = j->dictionaries ? j->dictionaries[i] : own;
         if (!rc && j->r->cleaning.check_relation)
-            rc = check_pair(j, i, index, err);
+            rc = check_pair(j, i, words, err);
         if (!rc && j->r->cleaning.min_relation > 0)
-            rc = find_unrelated(j, i, index, err);
-        dg_dictionary_index_close(index);
+            rc = find_unrelated(j, i, words, err);
         dg_dictionary_close(own);
     }
     return rc;
