@@ -78,6 +78,17 @@ def test_wrong_pairs_are_dropped_and_counted(folder, deduplicate, both):
     assert sum(s["sentences"] for s in train["shards"]) == (N - wrong) * (2 if both else 1)
 
 
+@pytest.mark.parametrize("deduplicate", [True, False])
+def test_no_piece_of_the_vocabulary_is_from_dropped_pairs(folder, deduplicate):
+    en, de, wrong = mixed()
+    en = [text.replace(".", " ж." if i in wrong else ".") for i, text in enumerate(en)]
+    for side, text in (("en", en), ("de", de)):
+        (folder / f"odd.{side}").write_text("".join(x + "\n" for x in text), encoding="utf-8")
+    assert prepared(folder, "odd", min_relation=0.01, deduplicate=deduplicate)[1] == len(wrong)
+    newest = max(folder.glob("out-*"), key=lambda path: path.stat().st_mtime_ns)
+    assert "ж" not in (newest / "source.vocab").read_text(encoding="utf-8")
+
+
 def test_without_the_check_of_whole_files(folder):
     assert prepared(folder, "mixed", min_relation=0.5, check_relation=False)[1] == 40
 

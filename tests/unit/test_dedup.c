@@ -12,6 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
+static void mark(void *arg, uint64_t item)
+{
+    bool *repeated = arg;
+    assert_false(repeated[item]);
+    repeated[item] = true;
+}
+
 /* Item i has the hash of i % 700, so the first 700 are new and all others are not. */
 static void test_first_stays(void **state)
 {
@@ -25,9 +32,10 @@ static void test_first_stays(void **state)
         uint64_t value = i % 700;
         assert_int_equal(dg_dedup_add(d, dg_hash128(&value, sizeof value, 1), &err), 0);
     }
-    assert_int_equal(dg_dedup_finish(d, &err), 0);
+    bool repeated[5000] = {false};
+    assert_int_equal(dg_dedup_finish(d, mark, repeated, &err), 0);
     for (uint64_t i = 0; i < 5000; i++)
-        assert_int_equal(dg_dedup_seen(d, i), i >= 700);
+        assert_int_equal(repeated[i], i >= 700);
     dg_dedup_close(d);
     assert_int_equal(rmdir(dir), 0); /* nothing left behind */
     assert_int_equal(dg_dedup_open("/nowhere", &d, &err), DG_EIO);
@@ -42,9 +50,10 @@ static void test_hashes_that_share_a_half_differ(void **state)
     struct dg_hash128 items[] = {{1, 2}, {1, 3}, {2, 2}, {1, 2}, {0, 0}, {0, 0}};
     for (size_t i = 0; i < 6; i++)
         assert_int_equal(dg_dedup_add(d, items[i], NULL), 0);
-    assert_int_equal(dg_dedup_finish(d, NULL), 0);
+    bool repeated[6] = {false};
+    assert_int_equal(dg_dedup_finish(d, mark, repeated, NULL), 0);
     for (size_t i = 0; i < 6; i++)
-        assert_int_equal(dg_dedup_seen(d, i), i == 3 || i == 5);
+        assert_int_equal(repeated[i], i == 3 || i == 5);
     dg_dedup_close(d);
 }
 
@@ -56,7 +65,6 @@ static void test_set(void **state)
     for (int round = 0; round < 2; round++)
         for (uint64_t i = 0; i < 20000; i++)
             dg_hash_set_add(s, dg_hash128(&i, sizeof i, 0));
-    assert_int_equal(dg_hash_set_count(s), 20000);
     for (uint64_t i = 0; i < 40000; i++)
         assert_int_equal(dg_hash_set_has(s, dg_hash128(&i, sizeof i, 0)), i < 20000);
     dg_hash_set_free(s);

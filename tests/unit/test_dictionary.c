@@ -1,6 +1,7 @@
 /* trainer/align/dictionary.h, and the words of text/words.h that it is built from. */
 #include "text/words.h"
 #include "trainer/align/dictionary.h"
+#include "trainer/data/clean.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +65,7 @@ static void add_corpus(struct dg_pairs *p)
         snprintf(target, sizeof target, "%s %s, %s.", de[a], de[b], de[c]);
         source[0] = (char)(source[0] & ~0x20);
         target[0] = (char)(target[0] & ~0x20);
-        add(p, 0, source, target);
+        add(p, 0, source, target);                              /* number 2 * i */
         add(p, 1, "other other other", "andere andere andere"); /* of another pair of languages */
     }
     add(p, 0, "seldom", "selten");
@@ -97,19 +98,19 @@ static void entries(void **state)
     add_corpus(p);
     struct dg_dictionary_options o = {.dir = folder, .source_lang = "en", .target_lang = "de"};
     for (int round = 0; round < 2; round++) { /* the same again; the folder is left unchanged */
-        if (dg_dictionary_learn(p, NULL, &o, &d, &err))
+        if (dg_dictionary_learn(p, &o, &d, &err))
             fail_msg("%s", err.message);
         expect_entries(d, "house>Haus House=Haus green=grün Green=Grün river>Fluss River=Fluss "
                           "bicycle>Fahrrad Bicycle=Fahrrad ");
         dg_dictionary_close(d);
     }
     o.pair = 2; /* no such sentences */
-    assert_int_equal(dg_dictionary_learn(p, NULL, &o, &d, &err), 0);
+    assert_int_equal(dg_dictionary_learn(p, &o, &d, &err), 0);
     assert_int_equal(dg_dictionary_count(d), 0);
     dg_dictionary_close(d);
     o.dir = "/nowhere";
     o.pair = 0;
-    assert_int_not_equal(dg_dictionary_learn(p, NULL, &o, &d, &err), 0);
+    assert_int_not_equal(dg_dictionary_learn(p, &o, &d, &err), 0);
     assert_non_null(strstr(err.message, "/nowhere"));
     snprintf(path, sizeof path, "%s/words.shard", folder);
     assert_int_not_equal(access(path, F_OK), 0);
@@ -118,8 +119,45 @@ static void entries(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
+static void pairs_that_are_left_out(void **state)
+{
+    (void)state;
+    enum { N = 6 };
+    struct dg_pairs *p;
+    struct dg_dictionary *d;
+    char folder[] = "/tmp/test_dictionary_XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(dg_pairs_open(folder, &p, NULL), 0);
+    add_corpus(p);
+    const uint64_t all = dg_pairs_count(p);
+    uint64_t out = 0;
+    for (uint64_t i = 0; i < N * N * N; i++)
+        if (i % N == 0 || i / N % N == 0 || i / N / N == 0) { /* it has a house */
+            dg_pairs_leave_out(p, 2 * i, DG_DROP_DUPLICATE);
+            dg_pairs_leave_out(p, 2 * i, DG_DROP_UNRELATED);
+            out++;
+        }
+    assert_int_equal(dg_pairs_count(p), all);
+    assert_int_equal(dg_pairs_kept_count(p), all - out);
+    struct dg_pair got;
+    assert_int_equal(dg_pairs_rewind(p, NULL), 0);
+    assert_int_equal(dg_pairs_next(p, &got, NULL), 1);
+    assert_true(got.item == 0 && got.left_out == DG_DROP_UNRELATED);
+    assert_int_equal(dg_pairs_next(p, &got, NULL), 1);
+    assert_true(got.item == 1 && got.left_out == DG_KEEP);
+    const struct dg_dictionary_options o = {
+        .dir = folder, .source_lang = "en", .target_lang = "de"};
+    assert_int_equal(dg_dictionary_learn(p, &o, &d, NULL), 0);
+    expect_entries(d, "green=grün Green=Grün river>Fluss River=Fluss bicycle>Fahrrad "
+                      "Bicycle=Fahrrad ");
+    dg_dictionary_close(d);
+    dg_pairs_close(p);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(words), cmocka_unit_test(entries)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(words), cmocka_unit_test(entries),
+        cmocka_unit_test(pairs_that_are_left_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

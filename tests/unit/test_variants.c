@@ -36,12 +36,13 @@ static struct dg_pair pair(const char *source, const char *target)
 }
 
 /* Makes all forms of one pair, each as "source|target". */
-static size_t forms(struct dg_variants *v, const struct dg_pair *p, uint64_t item, char out[3][256])
+static size_t forms(struct dg_variants *v, struct dg_pair *p, uint64_t item, char out[3][256])
 {
     struct dg_pair form;
     size_t n = 0;
     int got;
-    for (int kind = 0; (got = dg_variants_make(v, p, item, kind, &form, NULL)); kind++) {
+    p->item = item;
+    for (int kind = 0; (got = dg_variants_make(v, p, kind, &form, NULL)); kind++) {
         assert_true(got > 0);
         if (got == 2)
             continue;

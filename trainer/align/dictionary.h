@@ -5,7 +5,7 @@
 #ifndef DG_TRAINER_ALIGN_DICTIONARY_H
 #define DG_TRAINER_ALIGN_DICTIONARY_H
 
-#include "trainer/data/dedup.h"
+#include "base/error.h"
 #include "trainer/data/pairs.h"
 
 #include <stdbool.h>
@@ -27,9 +27,9 @@ struct dg_dictionary_options {
     uint64_t lexicon_pairs;
 };
 
-/* Reads all pairs twice. dedup (may be NULL) marks the pairs to skip. */
-int dg_dictionary_learn(struct dg_pairs *pairs, const struct dg_dedup *dedup,
-    const struct dg_dictionary_options *o, struct dg_dictionary **out, struct dg_error *err);
+/* Reads all pairs twice, and skips those that are left out. */
+int dg_dictionary_learn(struct dg_pairs *pairs, const struct dg_dictionary_options *o,
+    struct dg_dictionary **out, struct dg_error *err);
 void dg_dictionary_close(struct dg_dictionary *w); /* NULL is fine */
 
 /* An entry for each word and its translation as written within sentences, then one with a capital

@@ -124,37 +124,26 @@ static int number_line(
     return 0;
 }
 
-/* Pairs read so far, and pairs of the wanted languages taken. */
-struct cursor {
-    uint64_t item, taken;
-};
-
-/* Reads the next pair to learn from: 1; 0 at the end; negative on error. */
-static int next_pair(struct dg_pairs *pairs, const struct dg_dedup *dedup,
-    const struct dg_dictionary_options *o, struct cursor *c, struct dg_pair *p,
-    struct dg_error *err)
+/* Reads the next pair to learn from, after *taken others: 1; 0 at the end; negative on error. */
+static int next_pair(struct dg_pairs *pairs, const struct dg_dictionary_options *o, uint64_t *taken,
+    struct dg_pair *p, struct dg_error *err)
 {
     int got;
-    if (o->most_pairs && c->taken == o->most_pairs)
+    if (o->most_pairs && *taken == o->most_pairs)
         return 0;
-    while ((got = dg_pairs_next(pairs, p, err)) > 0) {
-        bool again = dedup && dg_dedup_seen(dedup, c->item);
-        c->item++;
-        if (!again && p->pair == o->pair) {
-            c->taken++;
+    while ((got = dg_pairs_next(pairs, p, err)) > 0)
+        if (!p->left_out && p->pair == o->pair)
             break;
-        }
-    }
+    *taken += got > 0;
     return got;
 }
 
-static int count_words(
-    struct learning *l, struct dg_pairs *pairs, const struct dg_dedup *dedup, struct dg_error *err)
+static int count_words(struct learning *l, struct dg_pairs *pairs, struct dg_error *err)
 {
     struct dg_pair p;
-    struct cursor at = {0};
+    uint64_t taken = 0;
     int got = 0, rc = dg_pairs_rewind(pairs, err);
-    while (!rc && (got = next_pair(pairs, dedup, l->o, &at, &p, err)) > 0) {
+    while (!rc && (got = next_pair(pairs, l->o, &taken, &p, err)) > 0) {
         rc = count_line(l, &l->sides[0], p.source, p.source_len, err);
         if (!rc)
             rc = count_line(l, &l->sides[1], p.target, p.target_len, err);
@@ -176,17 +165,16 @@ static int write_pair(
 
 /* Writes the pairs as numbers of words into a temporary shard at l->path; *any: whether it has any
  * pair. */
-static int number_words(struct learning *l, struct dg_pairs *pairs, const struct dg_dedup *dedup,
-    bool *any, struct dg_error *err)
+static int number_words(struct learning *l, struct dg_pairs *pairs, bool *any, struct dg_error *err)
 {
     struct dg_shard_writer *w = NULL;
     struct dg_pair p;
-    struct cursor at = {0};
+    uint64_t taken = 0;
     int got = 0, rc = dg_pairs_rewind(pairs, err);
     if (!rc)
         rc = dg_shard_begin(l->path, dg_string_table_count(l->sides[0].keys) + 1,
             dg_string_table_count(l->sides[1].keys) + 1, &w, err);
-    while (!rc && (got = next_pair(pairs, dedup, l->o, &at, &p, err)) > 0)
+    while (!rc && (got = next_pair(pairs, l->o, &taken, &p, err)) > 0)
         rc = write_pair(l, &p, w, err);
     rc = rc ? rc : got;
     *any = !rc && dg_shard_tokens(w) > 0;
@@ -315,16 +303,16 @@ static int choose(struct learning *l, struct dg_dictionary *w, struct dg_error *
     return rc;
 }
 
-static int learn(struct learning *l, struct dg_pairs *pairs, const struct dg_dedup *dedup,
-    struct dg_dictionary *w, struct dg_error *err)
+static int learn(
+    struct learning *l, struct dg_pairs *pairs, struct dg_dictionary *w, struct dg_error *err)
 {
     const struct dg_dataset_options data = {.batch_tokens = 1, .window = 1};
     const char *const paths[] = {l->path};
     struct dg_dataset *d = NULL;
     bool any;
-    int rc = count_words(l, pairs, dedup, err);
+    int rc = count_words(l, pairs, err);
     if (!rc)
-        rc = number_words(l, pairs, dedup, &any, err);
+        rc = number_words(l, pairs, &any, err);
     if (rc || !any)
         return rc;
     rc = dg_dataset_open_shards(paths, 1, &data, &d, err);
@@ -350,8 +338,8 @@ static void close_side(struct side *side)
     free(side->of_key);
 }
 
-int dg_dictionary_learn(struct dg_pairs *pairs, const struct dg_dedup *dedup,
-    const struct dg_dictionary_options *o, struct dg_dictionary **out, struct dg_error *err)
+int dg_dictionary_learn(struct dg_pairs *pairs, const struct dg_dictionary_options *o,
+    struct dg_dictionary **out, struct dg_error *err)
 {
     struct learning *l = dg_alloc(1, sizeof *l, "a dictionary");
     struct dg_dictionary *w = dg_dictionary_new();
@@ -360,7 +348,7 @@ int dg_dictionary_learn(struct dg_pairs *pairs, const struct dg_dedup *dedup,
     int n = snprintf(l->path, sizeof l->path, "%s/words.shard", o->dir);
     open_side(&l->sides[0], o->source_lang);
     open_side(&l->sides[1], o->target_lang);
-    int rc = n < (int)sizeof l->path ? learn(l, pairs, dedup, w, err)
+    int rc = n < (int)sizeof l->path ? learn(l, pairs, w, err)
                                      : dg_error_set(err, DG_EINVAL, "%s: too long a path", o->dir);
     close_side(&l->sides[0]);
     close_side(&l->sides[1]);

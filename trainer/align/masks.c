@@ -118,7 +118,7 @@ static void find_kept(struct dg_masks *m, const struct dg_pair *p)
 
 /* Finds words that occur once and whose translation occurs once. Returns the number of source
  * words. */
-static size_t find_words(struct dg_masks *m, const struct dg_pair *p, uint64_t item)
+static size_t find_words(struct dg_masks *m, const struct dg_pair *p)
 {
     const struct dg_dictionary *known = m->dictionaries ? m->dictionaries[p->pair] : NULL;
     bool alone;
@@ -132,13 +132,13 @@ static size_t find_words(struct dg_masks *m, const struct dg_pair *p, uint64_t i
         if (!alone || count_word(p->source, p->source_len, s, n, &at) != 1)
             continue;
         if (n >= LEAST_SAME && count_word(p->target, p->target_len, s, n, &there) == 1) {
-            add_span(m, begin, n, there, n, draw(item, begin + 1));
+            add_span(m, begin, n, there, n, draw(p->item, begin + 1));
             continue;
         }
         if (n >= LEAST_OTHER && dg_dictionary_find(known, s, n, &e) &&
             e.target_len >= LEAST_OTHER &&
             count_word(p->target, p->target_len, e.target, e.target_len, &there) == 1)
-            add_span(m, begin, n, there, e.target_len, draw(item, begin + 1));
+            add_span(m, begin, n, there, e.target_len, draw(p->item, begin + 1));
     }
     return words;
 }
@@ -198,8 +198,7 @@ static void add_other(const struct dg_masks *m, uint64_t i, uint64_t item, enum 
             b);
 }
 
-static void build(
-    struct dg_masks *m, const struct dg_pair *p, int side, uint64_t item, enum dg_mask_kind kind)
+static void build(struct dg_masks *m, const struct dg_pair *p, int side, enum dg_mask_kind kind)
 {
     const char *s = side ? p->target : p->source;
     const size_t len = side ? p->target_len : p->source_len;
@@ -210,32 +209,32 @@ static void build(
     for (size_t i = 0; i < m->n; i++) {
         const struct span *x = &m->spans[i];
         dg_buffer_add(&m->text[side], s + at, x->begin[side] - at);
-        add_other(m, x->draw, item, kind, &m->text[side]);
+        add_other(m, x->draw, p->item, kind, &m->text[side]);
         at = x->end[side];
     }
     dg_buffer_add(&m->text[side], s + at, len - at);
 }
 
-int dg_masks_make(struct dg_masks *m, const struct dg_pair *p, uint64_t item,
-    enum dg_mask_kind kind, struct dg_pair *out)
+int dg_masks_make(
+    struct dg_masks *m, const struct dg_pair *p, enum dg_mask_kind kind, struct dg_pair *out)
 {
     const struct dg_recipe_variants *v = &m->recipe->variants;
     const double share = kind == DG_MASK_PIECES ? v->mask : v->signs;
-    if ((double)(draw(item, (1 << 22) + (uint64_t)kind) >> 11) >= share * 9007199254740992.0 ||
+    if ((double)(draw(p->item, (1 << 22) + (uint64_t)kind) >> 11) >= share * 9007199254740992.0 ||
         p->source_len > LONGEST_SIDE || p->target_len > LONGEST_SIDE)
         return 2;
     m->n = 0;
     if (kind == DG_MASK_PIECES)
         find_kept(m, p);
-    const size_t words = find_words(m, p, item);
+    const size_t words = find_words(m, p);
     if (kind == DG_MASK_PIECES)
-        choose(m, words / WORDS_A_MASK, (size_t)m->recipe->vocabulary.reserved, item);
+        choose(m, words / WORDS_A_MASK, (size_t)m->recipe->vocabulary.reserved, p->item);
     else
-        choose(m, words, 2, item);
+        choose(m, words, 2, p->item);
     if (!m->n)
         return 2;
-    build(m, p, 0, item, kind);
-    build(m, p, 1, item, kind);
+    build(m, p, 0, kind);
+    build(m, p, 1, kind);
     dg_alloc_check(!m->text[0].failed && !m->text[1].failed, "another form of a pair");
     *out = *p;
     out->source = m->text[0].data;

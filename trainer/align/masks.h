@@ -20,10 +20,10 @@ struct dg_masks;
 struct dg_masks *dg_masks_new(const struct dg_recipe *r, struct dg_dictionary *const *dictionaries);
 void dg_masks_free(struct dg_masks *m); /* NULL is fine */
 
-/* Make another form of pair number `item`. Returns 1: *out is the form, valid until the next call,
+/* Make another form of the pair. Returns 1: *out is the form, valid until the next call,
  * with at most DG_MAX_RESERVED reserved pieces on each side; 2: there is none, because the sides
  * share nothing, a side is too long, or the recipe's share leaves the pair out. */
-int dg_masks_make(struct dg_masks *m, const struct dg_pair *p, uint64_t item,
-    enum dg_mask_kind kind, struct dg_pair *out);
+int dg_masks_make(
+    struct dg_masks *m, const struct dg_pair *p, enum dg_mask_kind kind, struct dg_pair *out);
 
 #endif

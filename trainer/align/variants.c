@@ -123,24 +123,24 @@ static size_t add_numbers(const char *s, size_t n, const char *other, size_t oth
     return changed;
 }
 
-static bool make_numbers(struct dg_variants *v, const struct dg_pair *p, uint64_t item)
+static bool make_numbers(struct dg_variants *v, const struct dg_pair *p)
 {
     size_t changed =
-        add_numbers(p->source, p->source_len, p->target, p->target_len, item, &v->text[0]);
+        add_numbers(p->source, p->source_len, p->target, p->target_len, p->item, &v->text[0]);
     if (changed)
-        add_numbers(p->target, p->target_len, p->source, p->source_len, item, &v->text[1]);
+        add_numbers(p->target, p->target_len, p->source, p->source_len, p->item, &v->text[1]);
     return changed > 0;
 }
 
-int dg_variants_make(struct dg_variants *v, const struct dg_pair *p, uint64_t item, int kind,
-    struct dg_pair *out, struct dg_error *err)
+int dg_variants_make(struct dg_variants *v, const struct dg_pair *p, int kind, struct dg_pair *out,
+    struct dg_error *err)
 {
     const struct dg_recipe_variants *w = &v->recipe->variants;
     const double shares[KINDS] = {w->upper, w->no_full_stop, w->joined, w->numbers};
     int rc = 0;
     if (kind >= KINDS)
         return 0;
-    if (!chosen(shares[kind], item, kind))
+    if (!chosen(shares[kind], p->item, kind))
         return 2;
     dg_buffer_reset(&v->text[0]);
     dg_buffer_reset(&v->text[1]);
@@ -152,7 +152,7 @@ int dg_variants_make(struct dg_variants *v, const struct dg_pair *p, uint64_t it
         dg_buffer_add(&v->text[1], p->target, p->target_len - 1);
     } else if (kind == JOINED && fit_together(&v->before, p)) {
         make_joined(v, p);
-    } else if (kind != NUMBERS || !make_numbers(v, p, item)) {
+    } else if (kind != NUMBERS || !make_numbers(v, p)) {
         return 2;
     }
     dg_alloc_check(!v->text[0].failed && !v->text[1].failed, "another form of a pair");

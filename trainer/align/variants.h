@@ -27,10 +27,10 @@ void dg_variants_deinit(struct dg_variants *v);
 /* True if the recipe wants any. */
 bool dg_variants_wanted(const struct dg_recipe *recipe);
 
-/* Make a form of pair number `item`; call it with kind 0, 1, ... until it returns 0. Returns 1:
+/* Make a form of the pair; call it with kind 0, 1, ... until it returns 0. Returns 1:
  * *out is the form, valid until the next call; 2: no form of this kind; negative: an error. */
-int dg_variants_make(struct dg_variants *v, const struct dg_pair *p, uint64_t item, int kind,
-    struct dg_pair *out, struct dg_error *err);
+int dg_variants_make(struct dg_variants *v, const struct dg_pair *p, int kind, struct dg_pair *out,
+    struct dg_error *err);
 /* Remember p as the previous pair. */
 void dg_variants_next(struct dg_variants *v, const struct dg_pair *p);
 

@@ -19,8 +19,6 @@ struct record {
 struct dg_dedup {
     FILE *parts[PARTITIONS];
     uint64_t counts[PARTITIONS], n;
-    /* one bit per item; allocated by finish */
-    unsigned char *seen;
 };
 
 int dg_dedup_open(const char *dir, struct dg_dedup **out, struct dg_error *err)
@@ -45,7 +43,6 @@ void dg_dedup_close(struct dg_dedup *d)
     for (int i = 0; i < PARTITIONS; i++)
         if (d->parts[i])
             fclose(d->parts[i]);
-    free(d->seen);
     free(d);
 }
 
@@ -69,7 +66,8 @@ static int by_hash_and_item(const void *a, const void *b)
     return x->item < y->item ? -1 : x->item > y->item;
 }
 
-static int finish_part(struct dg_dedup *d, int part, struct dg_error *err)
+static int finish_part(struct dg_dedup *d, int part, void (*repeated)(void *arg, uint64_t item),
+    void *arg, struct dg_error *err)
 {
     size_t n = (size_t)d->counts[part];
     struct record *r = dg_alloc(n + 1, sizeof *r, "the hashes of lines");
@@ -83,28 +81,18 @@ static int finish_part(struct dg_dedup *d, int part, struct dg_error *err)
     qsort(r, n, sizeof *r, by_hash_and_item);
     for (size_t i = 1; i < n; i++)
         if (r[i].hash.high == r[i - 1].hash.high && r[i].hash.low == r[i - 1].hash.low)
-            d->seen[r[i].item / 8] |= (unsigned char)(1u << (r[i].item % 8));
+            repeated(arg, r[i].item);
     free(r);
     return 0;
 }
 
-int dg_dedup_finish(struct dg_dedup *d, struct dg_error *err)
+int dg_dedup_finish(
+    struct dg_dedup *d, void (*repeated)(void *arg, uint64_t item), void *arg, struct dg_error *err)
 {
-    d->seen = dg_alloc((size_t)(d->n / 8 + 1), 1, "marks of duplicates");
     int rc = 0;
     for (int i = 0; i < PARTITIONS && rc == 0; i++)
-        rc = finish_part(d, i, err);
+        rc = finish_part(d, i, repeated, arg, err);
     return rc;
-}
-
-bool dg_dedup_seen(const struct dg_dedup *d, uint64_t item)
-{
-    return d->seen[item / 8] >> (item % 8) & 1;
-}
-
-void dg_dedup_mark(struct dg_dedup *d, uint64_t item)
-{
-    d->seen[item / 8] |= (unsigned char)(1u << item % 8);
 }
 
 struct dg_hash_set {
@@ -164,9 +152,4 @@ bool dg_hash_set_has(const struct dg_hash_set *s, struct dg_hash128 h)
 {
     uint64_t i = find_slot(s, h);
     return s->slots[i].low || s->slots[i].high;
-}
-
-uint64_t dg_hash_set_count(const struct dg_hash_set *s)
-{
-    return s->n;
 }

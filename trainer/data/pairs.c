@@ -19,8 +19,10 @@ struct record {
 
 struct dg_pairs {
     FILE *file;
-    /* pairs added; pairs still to be read */
-    uint64_t n, left;
+    /* pairs added; pairs still to be read; pairs left out */
+    uint64_t n, left, n_out;
+    /* [n] enum dg_drop; NULL: none is left out */
+    unsigned char *left_out;
     /* text of the pair being read */
     char *text;
     size_t cap;
@@ -51,6 +53,7 @@ void dg_pairs_close(struct dg_pairs *p)
         return;
     if (p->file)
         fclose(p->file);
+    free(p->left_out);
     free(p->text);
     free(p);
 }
@@ -89,8 +92,10 @@ int dg_pairs_next(struct dg_pairs *p, struct dg_pair *out, struct dg_error *err)
     }
     if (fread(p->text, 1, need - 1, p->file) != need - 1)
         return failed(err, "read");
-    p->left--;
-    *out = (struct dg_pair){.pair = r.pair,
+    const uint64_t item = p->n - p->left--;
+    *out = (struct dg_pair){.item = item,
+        .left_out = p->left_out ? p->left_out[item] : 0,
+        .pair = r.pair,
         .file = r.file,
         .domain = r.domain,
         .weight = r.weight,
@@ -100,6 +105,19 @@ int dg_pairs_next(struct dg_pairs *p, struct dg_pair *out, struct dg_error *err)
         .source = p->text,
         .target = p->text + r.source_len};
     return 1;
+}
+
+void dg_pairs_leave_out(struct dg_pairs *p, uint64_t item, int why)
+{
+    if (!p->left_out)
+        p->left_out = dg_alloc((size_t)p->n, 1, "pairs that are left out");
+    p->n_out += !p->left_out[item];
+    p->left_out[item] = (unsigned char)why;
+}
+
+uint64_t dg_pairs_kept_count(const struct dg_pairs *p)
+{
+    return p->n - p->n_out;
 }
 
 uint64_t dg_pairs_count(const struct dg_pairs *p)

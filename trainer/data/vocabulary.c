@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "tokenizer/spm_trainer.h"
 #include "trainer/data/characters.h"
+#include "trainer/data/hash.h"
 #include "trainer/data/reserved.h"
 #include "weights/bundle.h"
 
@@ -92,8 +93,8 @@ int dg_vocabulary_import(const struct dg_recipe *r, const char *dir, struct dg_e
 }
 
 /* Writes the lines that SentencePiece learns from, chosen evenly when there are too many. */
-static int write_sample(const struct dg_recipe *r, struct dg_pairs *pairs,
-    const struct dg_dedup *dedup, int sides, const char *path, struct dg_error *err)
+static int write_sample(const struct dg_recipe *r, struct dg_pairs *pairs, int sides,
+    const char *path, struct dg_error *err)
 {
     struct dg_file_writer *w = NULL;
     struct dg_pair p;
@@ -103,9 +104,8 @@ static int write_sample(const struct dg_recipe *r, struct dg_pairs *pairs,
     uint64_t limit = lines > wanted ? (uint64_t)(wanted / lines * 0x1p63) : UINT64_MAX;
     if (rc == 0)
         rc = dg_pairs_rewind(pairs, err);
-    for (uint64_t item = 0; rc == 0 && (got = dg_pairs_next(pairs, &p, err)) > 0; item++) {
-        if ((dedup && dg_dedup_seen(dedup, item)) ||
-            (limit != UINT64_MAX && dg_hash64(&item, sizeof item) >> 1 >= limit))
+    while (rc == 0 && (got = dg_pairs_next(pairs, &p, err)) > 0) {
+        if (p.left_out || (limit != UINT64_MAX && dg_hash64(&p.item, sizeof p.item) >> 1 >= limit))
             continue;
         if (sides & 1)
             rc = dg_file_append(w, p.source, p.source_len, err);
@@ -157,14 +157,6 @@ static void list_controls(const struct dg_recipe *r, bool tags, struct controls 
     out[n] = NULL;
 }
 
-static uint64_t count_left(const struct dg_pairs *pairs, const struct dg_dedup *dedup)
-{
-    uint64_t n = 0;
-    for (uint64_t item = 0; item < dg_pairs_count(pairs); item++)
-        n += !dedup || !dg_dedup_seen(dedup, item);
-    return n;
-}
-
 /* Reports why n pairs cannot give such a vocabulary, in terms of the recipe's fields. */
 static int refused(const struct dg_recipe *r, const struct dg_spm_sizes *sizes, uint64_t n,
     const struct dg_error *why, struct dg_error *err)
@@ -186,8 +178,8 @@ static int refused(const struct dg_recipe *r, const struct dg_spm_sizes *sizes, 
 
 /* Trains one SentencePiece model and writes its vocabulary file: sides 1 source, 2 target, 3 both
  * in one. */
-static int train_one(const struct dg_recipe *r, struct dg_pairs *pairs,
-    const struct dg_dedup *dedup, int sides, int threads, const char *dir, struct dg_error *err)
+static int train_one(const struct dg_recipe *r, struct dg_pairs *pairs, int sides, int threads,
+    const char *dir, struct dg_error *err)
 {
     struct controls controls;
     struct dg_spm_sizes sizes = {0};
@@ -204,7 +196,7 @@ static int train_one(const struct dg_recipe *r, struct dg_pairs *pairs,
     if (rc == 0)
         rc = set_path(vocab, dir, names[side + 1], err);
     if (rc == 0)
-        rc = write_sample(r, pairs, dedup, sides, sample, err);
+        rc = write_sample(r, pairs, sides, sample, err);
     if (rc)
         return rc;
     list_controls(r, sides & 1, &controls);
@@ -231,21 +223,21 @@ static int train_one(const struct dg_recipe *r, struct dg_pairs *pairs,
     dg_alloc_check(!characters.failed, "characters");
     rc = dg_spm_train(&o, spm, &why);
     if (rc)
-        rc = refused(r, &sizes, count_left(pairs, dedup), &why, err);
+        rc = refused(r, &sizes, dg_pairs_kept_count(pairs), &why, err);
     dg_buffer_deinit(&characters);
     remove(sample);
     return rc ? rc : dg_tokenizer_write_vocab(spm, vocab, err);
 }
 
-int dg_vocabulary_train(const struct dg_recipe *r, struct dg_pairs *pairs,
-    const struct dg_dedup *dedup, int threads, const char *dir, struct dg_error *err)
+int dg_vocabulary_train(const struct dg_recipe *r, struct dg_pairs *pairs, int threads,
+    const char *dir, struct dg_error *err)
 {
     char from[4096], to[4096];
     if (!r->vocabulary.joint) {
-        int rc = train_one(r, pairs, dedup, 1, threads, dir, err);
-        return rc ? rc : train_one(r, pairs, dedup, 2, threads, dir, err);
+        int rc = train_one(r, pairs, 1, threads, dir, err);
+        return rc ? rc : train_one(r, pairs, 2, threads, dir, err);
     }
-    int rc = train_one(r, pairs, dedup, 3, threads, dir, err);
+    int rc = train_one(r, pairs, 3, threads, dir, err);
     for (size_t i = 0; i < 2 && rc == 0; i++) {
         rc = set_path(from, dir, names[i], err);
         if (rc == 0)

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "tokenizer/tokenizer.h"
-#include "trainer/data/dedup.h"
 #include "trainer/data/pairs.h"
 #include "trainer/recipe/recipe.h"
 
@@ -27,12 +26,11 @@ struct dg_vocabulary {
     int32_t back_translated;
 };
 
-/* Train on the pairs (those that dedup, which may be NULL, has not seen before) and write
- * source.spm, source.vocab, target.spm and target.vocab into dir. A vocabulary of trees has "(NP"
- * as one piece; if it is not joint, it may be smaller than the recipe's size, because there are not
- * that many brackets. */
-int dg_vocabulary_train(const struct dg_recipe *r, struct dg_pairs *pairs,
-    const struct dg_dedup *dedup, int threads, const char *dir, struct dg_error *err);
+/* Train on the pairs that are not left out and write source.spm, source.vocab, target.spm and
+ * target.vocab into dir. A vocabulary of trees has "(NP" as one piece; if it is not joint, it may
+ * be smaller than the recipe's size, because there are not that many brackets. */
+int dg_vocabulary_train(const struct dg_recipe *r, struct dg_pairs *pairs, int threads,
+    const char *dir, struct dg_error *err);
 /* The files named by recipe.init or vocabulary.from, resolved against the data folder if they are
  * relative. All "" when the recipe trains its own. vocab paths are "" for a bare SentencePiece
  * model, whose own order of pieces is then used. */

@@ -42,8 +42,6 @@ struct dg_encode_block {
     size_t n;
     /* [TASKS] */
     struct dg_encode_task *tasks;
-    /* Pairs of job->pairs read so far. */
-    uint64_t item;
 };
 
 void dg_encode_block_init(struct dg_encode_block *b, struct dg_prepare_job *j);

@@ -74,8 +74,6 @@ static int open_job(struct dg_prepare_job *j, const struct dg_recipe *r,
         dg_pool_keep_shared(j->pool);
     if (rc == 0)
         rc = dg_pairs_open(o->dir, &j->pairs, err);
-    if (rc == 0 && r->cleaning.deduplicate)
-        rc = dg_dedup_open(o->dir, &j->dedup, err);
     return rc;
 }
 
@@ -86,7 +84,6 @@ static void close_job(struct dg_prepare_job *j)
     for (size_t i = 0; j->dictionaries && i < j->r->data.n_pairs; i++)
         dg_dictionary_close(j->dictionaries[i]);
     free(j->dictionaries);
-    dg_dedup_close(j->dedup);
     dg_pairs_close(j->pairs);
     dg_hash_set_free(j->held_out);
     dg_near_copies_free(j->near);
@@ -96,7 +93,6 @@ static void close_job(struct dg_prepare_job *j)
         free(j->domains[i]);
     free(j->domains);
     free(j->characters);
-    free(j->unrelated);
     free(j->counts);
 }
 
@@ -113,7 +109,7 @@ static int make_vocabulary(struct dg_prepare_job *j, struct dg_error *err)
         rc = dg_vocabulary_import(r, j->o->dir, err);
     } else {
         dg_progress_draw(&j->progress, "training the vocabulary");
-        rc = dg_vocabulary_train(r, j->pairs, j->dedup, dg_pool_threads(j->pool), j->o->dir, err);
+        rc = dg_vocabulary_train(r, j->pairs, dg_pool_threads(j->pool), j->o->dir, err);
     }
     if (rc == 0)
         rc = dg_vocabulary_open(r, j->o->dir, &j->vocabulary, err);

@@ -51,6 +51,8 @@ struct block {
     /* [TASKS] */
     struct task *tasks;
     size_t n;
+    /* NULL: duplicates stay */
+    struct dg_dedup *dedup;
     /* pairs read so far, all files */
     uint64_t done;
 };
@@ -216,8 +218,8 @@ static int write_block(struct block *b, size_t file, struct dg_error *err)
             .source = t->text.data + p->source.begin,
             .target = t->text.data + p->target.begin};
         rc = dg_pairs_add(j->pairs, &out, err);
-        if (rc == 0 && j->dedup)
-            rc = dg_dedup_add(j->dedup, p->hash, err);
+        if (rc == 0 && b->dedup)
+            rc = dg_dedup_add(b->dedup, p->hash, err);
     }
     return rc;
 }
@@ -265,10 +267,15 @@ static void warn_unknown_languages(const struct dg_recipe *r)
                 r->data.directions[i].target_lang);
 }
 
+static void leave_out_duplicate(void *pairs, uint64_t item)
+{
+    dg_pairs_leave_out(pairs, item, DG_DROP_DUPLICATE);
+}
+
 int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err)
 {
     struct block b = {.job = j};
-    int rc = 0;
+    int rc = j->r->cleaning.deduplicate ? dg_dedup_open(j->o->dir, &b.dedup, err) : 0;
     if (j->r->cleaning.language_check)
         warn_unknown_languages(j->r);
     dg_buffer_init(&b.text);
@@ -285,8 +292,9 @@ int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err)
             file++;
         }
     }
-    if (rc == 0 && j->dedup)
-        rc = dg_dedup_finish(j->dedup, err);
+    if (rc == 0 && b.dedup)
+        rc = dg_dedup_finish(b.dedup, leave_out_duplicate, j->pairs, err);
+    dg_dedup_close(b.dedup);
     for (size_t i = 0; i < TASKS; i++)
         dg_buffer_deinit(&b.tasks[i].text);
     free(b.tasks);

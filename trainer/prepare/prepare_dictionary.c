@@ -22,7 +22,7 @@ int dg_prepare_dictionary(struct dg_prepare_job *j, struct dg_error *err)
             .target_lang = d->pairs[i].target_lang};
         rc = dg_prepare_check(j, err);
         if (!rc)
-            rc = dg_dictionary_learn(j->pairs, j->dedup, &o, &j->dictionaries[i], err);
+            rc = dg_dictionary_learn(j->pairs, &o, &j->dictionaries[i], err);
     }
     return rc;
 }

@@ -45,11 +45,10 @@ static int add_pair(struct dg_encode_block *b, struct dg_encode_set *s, struct f
     struct dg_pair form;
     int made, rc = 0;
     dg_encode_block_add(b, p);
-    for (int kind = 0; !rc && (made = dg_variants_make(&f->variants, p, b->item, kind, &form, err));
-         kind++)
+    for (int kind = 0; !rc && (made = dg_variants_make(&f->variants, p, kind, &form, err)); kind++)
         rc = add_form(b, s, &form, made, err);
     for (int kind = DG_MASK_PIECES; !rc && kind <= DG_MASK_SIGNS; kind++) {
-        made = dg_masks_make(f->masks, p, b->item, (enum dg_mask_kind)kind, &form);
+        made = dg_masks_make(f->masks, p, (enum dg_mask_kind)kind, &form);
         rc = add_form(b, s, &form, made, err);
     }
     if (!rc)
@@ -97,7 +96,7 @@ int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err)
     struct forms forms = {.masks = dg_masks_new(j->r, j->dictionaries)};
     struct dg_encode_set s = {.name = "train", .list = dg_json_new_array()};
     struct dg_json *o = dg_json_new_object();
-    struct dg_pair p;
+    struct dg_pair p = {0};
     int got = 1;
     dg_encode_block_init(&b, j);
     dg_variants_init(&forms.variants, j->r);
@@ -106,16 +105,15 @@ int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err)
         got = dg_pairs_next(j->pairs, &p, err);
         if (got < 0)
             rc = got;
-        else if (got && dg_prepare_left_out(j, b.item))
-            j->counts[p.file].by[dg_prepare_left_out(j, b.item)]++;
+        else if (got && p.left_out)
+            j->counts[p.file].by[p.left_out]++;
         else if (got)
             rc = add_pair(&b, &s, &forms, &p, err);
-        b.item++;
         if (rc == 0 && (dg_encode_block_is_full(&b) || got == 0)) {
             rc = dg_prepare_check(j, err);
             if (rc == 0)
                 rc = dg_encode_set_flush(&s, &b, -1, err);
-            dg_progress_pairs(&j->progress, "encoding", b.item, dg_pairs_count(j->pairs));
+            dg_progress_pairs(&j->progress, "encoding", p.item + 1, dg_pairs_count(j->pairs));
         }
     }
     if (rc == 0)

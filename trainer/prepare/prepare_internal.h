@@ -44,10 +44,6 @@ struct dg_prepare_job {
     /* NULL: not requested */
     struct dg_near_copies *near;
     struct dg_pairs *pairs;
-    /* NULL: duplicates stay */
-    struct dg_dedup *dedup;
-    /* one bit per item of pairs; NULL: none was checked */
-    unsigned char *unrelated;
     /* [data.n_pairs]; NULL: not wanted */
     struct dg_dictionary **dictionaries;
     struct dg_vocabulary *vocabulary;
@@ -71,8 +67,8 @@ int dg_prepare_domain(
     struct dg_prepare_job *j, const char *label, size_t n, uint32_t *out, struct dg_error *err);
 
 /* Pass 1: check lines and languages of dev and test files, and read held-out lines into j->held_out
- * and j->near (prepare_held_out.c); clean training files into j->pairs and j->dedup, finished
- * (prepare_clean.c). */
+ * and j->near (prepare_held_out.c); clean training files into j->pairs and leave duplicates
+ * out (prepare_clean.c). */
 int dg_prepare_held_out(struct dg_prepare_job *j, struct dg_error *err);
 int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err);
 /* What j->held_out has of a clean line. */
@@ -122,13 +118,9 @@ void dg_prepare_note_example(
     struct dg_prepare_count *c, enum dg_drop why, const char *const s[2], const size_t n[2]);
 
 /* prepare_relation.c. Check that the lines of each file translate each other; DG_EINVAL names a
- * file whose lines do not. Then mark single unrelated pairs in j->unrelated, if the recipe asks for
- * it. Call right after dg_prepare_dictionary. */
+ * file whose lines do not. Then leave single unrelated pairs out, if the recipe asks for it. Call
+ * right after dg_prepare_dictionary. */
 int dg_prepare_relation(struct dg_prepare_job *j, struct dg_error *err);
-
-/* Why an item of j->pairs is left out of training after the passes above: DG_DROP_DUPLICATE or
- * DG_DROP_UNRELATED; DG_KEEP if it is not. */
-enum dg_drop dg_prepare_left_out(const struct dg_prepare_job *j, uint64_t item);
 
 /* Pass 2, prepare_dictionary.c: learn single words from j->pairs into j->dictionaries, if the
  * recipe asks for them. */

@@ -2,11 +2,8 @@
  * everything after it would be taught wrongly. */
 #include "trainer/prepare/prepare_internal.h"
 
-#include "base/alloc.h"
 #include "base/log.h"
 #include "trainer/align/relation.h"
-
-#include <stdlib.h>
 
 /* Pairs to learn a dictionary from when only this check needs one. */
 enum { LEARN_PAIRS = 50000 };
@@ -111,7 +108,7 @@ static int learn(
         .target_lang = p->target_lang,
         .most_pairs = LEARN_PAIRS,
         .lexicon_pairs = LEARN_PAIRS};
-    return dg_dictionary_learn(j->pairs, j->dedup, &o, out, err);
+    return dg_dictionary_learn(j->pairs, &o, out, err);
 }
 
 static int look_at(const struct dg_prepare_job *j, struct look *l, const struct dg_pair *p,
@@ -144,8 +141,8 @@ static int check_pair(struct dg_prepare_job *j, uint32_t pair, const struct dg_d
     struct look l = {.pair = pair};
     struct dg_pair p;
     int got = 0, rc = dg_pairs_rewind(j->pairs, err);
-    for (uint64_t item = 0; !rc && (got = dg_pairs_next(j->pairs, &p, err)) > 0; item++)
-        if (p.pair == pair && !(j->dedup && dg_dedup_seen(j->dedup, item)))
+    while (!rc && (got = dg_pairs_next(j->pairs, &p, err)) > 0)
+        if (p.pair == pair && !p.left_out)
             rc = look_at(j, &l, &p, words, err);
     if (!rc && got == 0)
         rc = judge_file(j, &l, err);
@@ -161,30 +158,16 @@ static bool is_unrelated(
            (double)got.found < j->r->cleaning.min_relation * (double)got.known;
 }
 
-/* Marks the single pairs of one language pair whose sides do not translate each other. */
+/* Leaves out the single pairs of one language pair whose sides do not translate each other. */
 static int find_unrelated(struct dg_prepare_job *j, uint32_t pair,
     const struct dg_dictionary *words, struct dg_error *err)
 {
     struct dg_pair p;
-    const uint64_t n = dg_pairs_count(j->pairs);
-    if (!j->unrelated)
-        j->unrelated = dg_alloc((size_t)(n / 8 + 1), 1, "unrelated pairs");
     int got = 0, rc = dg_pairs_rewind(j->pairs, err);
-    for (uint64_t item = 0; !rc && (got = dg_pairs_next(j->pairs, &p, err)) > 0; item++) {
-        if (p.pair != pair || dg_prepare_left_out(j, item) || !is_unrelated(j, words, &p))
-            continue;
-        j->unrelated[item / 8] |= (unsigned char)(1u << item % 8);
-        if (j->dedup) /* the vocabulary is not trained on it either */
-            dg_dedup_mark(j->dedup, item);
-    }
+    while (!rc && (got = dg_pairs_next(j->pairs, &p, err)) > 0)
+        if (p.pair == pair && !p.left_out && is_unrelated(j, words, &p))
+            dg_pairs_leave_out(j->pairs, p.item, DG_DROP_UNRELATED);
     return rc ? rc : got;
-}
-
-enum dg_drop dg_prepare_left_out(const struct dg_prepare_job *j, uint64_t item)
-{
-    if (j->unrelated && j->unrelated[item / 8] >> item % 8 & 1)
-        return DG_DROP_UNRELATED;
-    return j->dedup && dg_dedup_seen(j->dedup, item) ? DG_DROP_DUPLICATE : DG_KEEP;
 }
 
 int dg_prepare_relation(struct dg_prepare_job *j, struct dg_error *err)
