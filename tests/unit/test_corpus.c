@@ -94,6 +94,28 @@ static void test_gzip(void **state)
     dg_buffer_deinit(&b);
 }
 
+/* A line over the limit that ends the file, with and without its end. */
+static void test_long_last_line(void **state)
+{
+    (void)state;
+    enum { BIG = (1 << 20) + 1 };
+    char *text = malloc(BIG + 1);
+    assert_non_null(text);
+    memset(text, 'a', BIG);
+    text[BIG] = '\n';
+    for (size_t n = BIG; n <= BIG + 1; n++) {
+        struct dg_corpus_lines *l;
+        struct dg_line line;
+        assert_int_equal(dg_corpus_lines_open(write_file("d", text, n), &l, NULL), 0);
+        assert_int_equal(dg_corpus_lines_next(l, &line, NULL), 1);
+        assert_true(line.cut && line.len == DG_CORPUS_MAX_LINE && line.text[line.len - 1] == 'a');
+        assert_int_equal(dg_corpus_lines_number(l), 1);
+        assert_int_equal(dg_corpus_lines_next(l, &line, NULL), 0);
+        dg_corpus_lines_close(l);
+    }
+    free(text);
+}
+
 /* Lines of all lengths around the block size, and one over the limit between two short ones. */
 static void test_long_lines(void **state)
 {
@@ -211,6 +233,7 @@ int main(void)
         cmocka_unit_test(test_lines),
         cmocka_unit_test(test_gzip),
         cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_long_last_line),
         cmocka_unit_test(test_side_by_side),
         cmocka_unit_test(test_only_text),
         cmocka_unit_test(test_other_kinds),

@@ -21,6 +21,8 @@ struct dg_corpus_lines {
     /* unread bytes are block[begin, end) */
     size_t cap, begin, end;
     bool at_end;
+    /* the rest of the line that was read last is to be skipped */
+    bool skipping;
     uint64_t number;
 };
 
@@ -136,21 +138,18 @@ static int fill(struct dg_corpus_lines *l, struct dg_error *err)
     return 0;
 }
 
-/* Throw bytes away up to the next line end (kept) or the end of the file. */
+/* Skips the rest of a cut line, with its end. */
 static int skip_rest(struct dg_corpus_lines *l, struct dg_error *err)
 {
-    while (!l->at_end) {
-        l->begin = l->end = 0;
+    char *newline;
+    while (!(newline = memchr(l->block + l->begin, '\n', l->end - l->begin)) && !l->at_end) {
+        l->begin = l->end;
         int rc = fill(l, err);
         if (rc)
             return rc;
-        char *newline = memchr(l->block, '\n', l->end);
-        if (newline) {
-            l->begin = (size_t)(newline - l->block);
-            return 0;
-        }
     }
-    l->begin = l->end;
+    l->begin = newline ? (size_t)(newline - l->block) + 1 : l->end;
+    l->skipping = false;
     return 0;
 }
 
@@ -167,45 +166,28 @@ static void give(struct dg_corpus_lines *l, size_t len, struct dg_line *out)
     l->number++;
 }
 
-/* Gives the head of a line longer than the limit; keeps it aside while the rest is skipped. */
-static int give_cut(struct dg_corpus_lines *l, struct dg_line *out, struct dg_error *err)
+/* Gives the head of a line longer than the limit; the rest is skipped when the next one is read. */
+static void give_cut(struct dg_corpus_lines *l, struct dg_line *out)
 {
-    char *head = dg_alloc(DG_CORPUS_MAX_LINE, 1, "a text file");
-    memcpy(head, l->block + l->begin, DG_CORPUS_MAX_LINE);
-    int rc = 0;
-    char *newline = memchr(l->block + l->begin, '\n', l->end - l->begin);
-    if (newline)
-        l->begin = (size_t)(newline - l->block);
-    else
-        rc = skip_rest(l, err);
-    if (rc == 0) {
-        /* Unread bytes go after the head, so that out->text may point into the block. */
-        size_t rest = l->end - l->begin, need = DG_CORPUS_MAX_LINE + rest;
-        if (need > l->cap) {
-            l->block = dg_alloc_more(l->block, need, 1, "a text file");
-            l->cap = need;
-        }
-        memmove(l->block + DG_CORPUS_MAX_LINE, l->block + l->begin, rest);
-        memcpy(l->block, head, DG_CORPUS_MAX_LINE);
-        out->text = l->block;
-        out->len = DG_CORPUS_MAX_LINE;
-        out->cut = true;
-        l->number++;
-        l->begin = DG_CORPUS_MAX_LINE + (rest > 0); /* skips the line end */
-        l->end = need;
-    }
-    free(head);
-    return rc ? rc : 1;
+    *out = (struct dg_line){l->block + l->begin, DG_CORPUS_MAX_LINE, true};
+    l->begin += DG_CORPUS_MAX_LINE;
+    l->skipping = true;
+    l->number++;
 }
 
 int dg_corpus_lines_next(struct dg_corpus_lines *l, struct dg_line *out, struct dg_error *err)
 {
+    int rc = l->skipping ? skip_rest(l, err) : 0;
+    if (rc)
+        return rc;
     for (size_t seen = 0;;) {
         size_t have = l->end - l->begin;
         char *newline = have > seen ? memchr(l->block + l->begin + seen, '\n', have - seen) : NULL;
         size_t len = newline ? (size_t)(newline - (l->block + l->begin)) : have;
-        if (len > DG_CORPUS_MAX_LINE)
-            return give_cut(l, out, err);
+        if (len > DG_CORPUS_MAX_LINE) {
+            give_cut(l, out);
+            return 1;
+        }
         if (newline || (l->at_end && have)) {
             give(l, len, out);
             l->begin += len + (newline != NULL);
@@ -214,7 +196,7 @@ int dg_corpus_lines_next(struct dg_corpus_lines *l, struct dg_line *out, struct 
         if (l->at_end)
             return 0;
         seen = have;
-        int rc = fill(l, err);
+        rc = fill(l, err);
         if (!rc && !l->number && !have)
             rc = check_kind(l, err);
         if (rc)
