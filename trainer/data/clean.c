@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "text/detect/langcheck.h"
+#include "text/scan.h"
 #include "text/utf8.h"
 
 #include <stdlib.h>
@@ -18,36 +19,12 @@ const char *dg_drop_name(enum dg_drop why)
 
 enum class { PLAIN, SPACE, INVISIBLE, BAD };
 
-/* Next code point of valid UTF-8; *i moves past it. */
-static uint32_t next_point(const char *s, size_t *i)
-{
-    const unsigned char *p = (const unsigned char *)s + *i;
-    if (p[0] < 0x80) {
-        *i += 1;
-        return p[0];
-    }
-    if (p[0] < 0xE0) {
-        *i += 2;
-        return (p[0] & 0x1Fu) << 6 | (p[1] & 0x3Fu);
-    }
-    if (p[0] < 0xF0) {
-        *i += 3;
-        return (p[0] & 0x0Fu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
-    }
-    *i += 4;
-    return (p[0] & 0x07u) << 18 | (p[1] & 0x3Fu) << 12 | (p[2] & 0x3Fu) << 6 | (p[3] & 0x3Fu);
-}
-
-static enum class class_of(uint32_t c) {
-    if (c == ' ' || (c >= 0x09 && c <= 0x0D) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
-        (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F ||
-        c == 0x3000) return SPACE;
-    if (c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xFFFD || c == 0xFFFE ||
-        c == 0xFFFF) return BAD;
+static enum class class_of(int32_t c) {
     /* U+200C and U+200D stay: joiners change how Persian and Indic words are spelt. */
     if (c == 0xAD || c == 0x200B || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) ||
         c == 0x2060 || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF) return INVISIBLE;
-    return PLAIN;
+    if (dg_scan_is_space(c)) return SPACE;
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0xFFFD && c <= 0xFFFF) ? BAD : PLAIN;
 }
 
 /* Collapses white space and removes invisible characters, in place (the text only shrinks). Returns
@@ -58,7 +35,7 @@ static size_t squeeze(char *s, size_t n)
     bool space = false;
     for (size_t i = 0; i < n;) {
         size_t begin = i;
-        switch (class_of(next_point(s, &i))) {
+        switch (class_of(dg_scan_next(s, n, &i))) {
         case SPACE: space = out > 0; break;
         case BAD: return SIZE_MAX;
         case PLAIN:
