@@ -6,6 +6,7 @@
 #include "text/words.h"
 #include "trainer/data/characters.h"
 #include "trainer/data/hash.h"
+#include "trainer/data/random.h"
 #include "trainer/data/reserved.h"
 
 #include <stdlib.h>
@@ -220,7 +221,7 @@ int dg_masks_make(
 {
     const struct dg_recipe_variants *v = &m->recipe->variants;
     const double share = kind == DG_MASK_PIECES ? v->mask : v->signs;
-    if ((double)(draw(p->item, (1 << 22) + (uint64_t)kind) >> 11) >= share * 9007199254740992.0 ||
+    if (dg_random_share(draw(p->item, (1 << 22) + (uint64_t)kind)) >= share ||
         p->source_len > LONGEST_SIDE || p->target_len > LONGEST_SIDE)
         return 2;
     m->n = 0;

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "text/letter_case.h"
 #include "trainer/data/hash.h"
+#include "trainer/data/random.h"
 
 #include <string.h>
 
@@ -39,7 +40,7 @@ bool dg_variants_wanted(const struct dg_recipe *recipe)
 static bool chosen(double share, uint64_t item, int kind)
 {
     uint64_t number[2] = {item, (uint64_t)kind};
-    return (double)(dg_hash64(number, sizeof number) >> 11) < share * 9007199254740992.0;
+    return dg_random_share(dg_hash64(number, sizeof number)) < share;
 }
 
 static bool ends_in_full_stop(const char *s, size_t n)

@@ -4,6 +4,7 @@
 #include "trainer/data/dataset_internal.h"
 
 #include "base/alloc.h"
+#include "trainer/data/random.h"
 #include "trainer/recipe/recipe.h"
 
 #include <stdlib.h>
@@ -12,18 +13,9 @@
 #define MAX_EMPTY_EPOCHS 100
 #define LENGTH_LIMIT 65535 /* in sort keys only */
 
-static uint64_t mix(uint64_t x)
-{
-    x ^= x >> 30; /* splitmix64's finaliser */
-    x *= UINT64_C(0xbf58476d1ce4e5b9);
-    x ^= x >> 27;
-    x *= UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 static uint64_t keyed(uint64_t seed, uint64_t a, uint64_t b)
 {
-    return mix(mix(mix(seed + UINT64_C(0x9e3779b97f4a7c15)) ^ a) + b);
+    return dg_random_mix(dg_random_mix(dg_random_next(&seed) ^ a) + b);
 }
 
 /* A bijection of [0, n) chosen by key. */
@@ -57,11 +49,9 @@ static bool at_place(const struct dg_dataset *d, uint64_t epoch, uint64_t place,
     *sentence = x % count;
     uint64_t copy = x / count;
     double rest = dg_dataset_weight_now(d, dg_dataset_entry(d, *sentence)) - (double)copy;
-    if (rest >= 1)
-        return true;
-    /* Compare 53 random bits with the fraction: the result is always the same for this pair and
-     * epoch. */
-    return rest > 0 && (double)(keyed(d->o.seed ^ 2, epoch, *sentence) >> 11) * 0x1p-53 < rest;
+    /* Always so from 1 on, never from 0 down; between them by chance, always the same for this pair
+     * and epoch. */
+    return dg_random_share(keyed(d->o.seed ^ 2, epoch, *sentence)) < rest;
 }
 
 static int by_key(const void *a, const void *b)

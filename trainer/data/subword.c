@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "tokenizer/word_mark.h"
+#include "trainer/data/random.h"
 #include "trainer/data/string_table.h"
 
 #include <stdbool.h>
@@ -99,14 +100,6 @@ size_t dg_subword_room(const struct dg_subword *s, const int32_t *ids, size_t n)
     return room;
 }
 
-static double next_random(uint64_t *state)
-{
-    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (double)((x ^ x >> 31) >> 11) * 0x1p-53;
-}
-
 static void try_merge(const struct dg_subword *s, const char *word, struct symbol *y, int i)
 {
     y[i].merged = y[i].next < 0 ? -1 : find(s, word + y[i].begin, y[y[i].next].end - y[i].begin);
@@ -151,7 +144,7 @@ static size_t draw_word(const struct dg_subword *s, const char *word, size_t n, 
     if (!cut_word(s, word, n, y))
         return 0;
     for (int i; (i = best_pair(y)) >= 0;) {
-        if (p > 0 && next_random(random) < p) {
+        if (p > 0 && dg_random_share(dg_random_next(random)) < p) {
             y[i].merged = -1;
             continue;
         }

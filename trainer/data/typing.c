@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "text/letter_case.h"
 #include "text/words.h"
+#include "trainer/data/random.h"
 #include "trainer/data/reserved.h"
 
 #include <ctype.h>
@@ -22,10 +23,7 @@ struct typing {
 
 static double draw(struct typing *t)
 {
-    uint64_t x = t->random += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (double)((x ^ x >> 31) >> 11) * 0x1p-53;
+    return dg_random_share(dg_random_next(&t->random));
 }
 
 /* A random index below n. */

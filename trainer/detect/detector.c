@@ -6,6 +6,7 @@
 #include "text/detect/model.h"
 #include "text/utf8.h"
 #include "trainer/data/corpus.h"
+#include "trainer/data/random.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -43,13 +44,9 @@ struct detector {
     size_t n_features;
 };
 
-/* splitmix64 */
 static uint64_t draw(struct detector *d, uint64_t below)
 {
-    uint64_t x = d->random += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (x ^ (x >> 31)) % below;
+    return dg_random_next(&d->random) % below;
 }
 
 static void add_line(struct text *t, const struct dg_line *line)

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "trainer/data/random.h"
 #include "weights/half.h"
 
 #include <math.h>
@@ -9,13 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* SplitMix64's finaliser (Steele, Lea & Flood 2014) over a counter. */
+/* Over a counter. */
 static uint64_t hash(uint64_t x)
 {
-    x += 0x9E3779B97F4A7C15u;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-    return x ^ (x >> 31);
+    return dg_random_next(&x);
 }
 
 /* Uniform in (0,1), never 0: 53 bits of the hash of (stream, i). */
