@@ -47,7 +47,7 @@ struct learning {
     struct dg_buffer small;
     int32_t ids[2][MAX_WORDS + 1];
     /* path of the temporary shard of word numbers */
-    char path[4096];
+    char *path;
 };
 
 static int add_key(struct learning *l, struct side *side, const char *s, size_t n, uint32_t *key,
@@ -345,14 +345,14 @@ int dg_dictionary_learn(struct dg_pairs *pairs, const struct dg_dictionary_optio
     struct dg_dictionary *w = dg_dictionary_new();
     l->o = o;
     dg_buffer_init(&l->small);
-    int n = snprintf(l->path, sizeof l->path, "%s/words.shard", o->dir);
+    l->path = dg_alloc_path(o->dir, "words.shard");
     open_side(&l->sides[0], o->source_lang);
     open_side(&l->sides[1], o->target_lang);
-    int rc = n < (int)sizeof l->path ? learn(l, pairs, w, err)
-                                     : dg_error_set(err, DG_EINVAL, "%s: too long a path", o->dir);
+    int rc = learn(l, pairs, w, err);
     close_side(&l->sides[0]);
     close_side(&l->sides[1]);
     dg_buffer_deinit(&l->small);
+    free(l->path);
     free(l);
     if (rc) {
         dg_dictionary_close(w);

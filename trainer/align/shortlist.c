@@ -8,7 +8,6 @@
 #include "weights/bundle.h"
 #include "weights/shortlist.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +25,7 @@ struct make {
     bool joint;
     uint32_t *always, *first, *ids;
     uint32_t n_always;
-    char path[4096];
+    char *path;
 };
 
 /* Checks that the text was prepared with the bundle's vocabularies. */
@@ -34,20 +33,19 @@ static int check_vocabulary(const struct make *m, struct dg_error *err)
 {
     const char *own[2] = {dg_bundle_source_vocab(m->bundle), dg_bundle_target_vocab(m->bundle)};
     static const char *const names[2] = {"source.vocab", "target.vocab"};
-    for (int i = 0; i < 2; i++) {
-        char path[4096];
-        snprintf(path, sizeof path, "%s/%s", m->o->prepared_dir, names[i]);
+    int rc = 0;
+    for (int i = 0; i < 2 && !rc; i++) {
+        char *path = dg_alloc_path(m->o->prepared_dir, names[i]);
         bool same;
-        int rc = dg_file_same(own[i], path, &same, err);
-        if (rc)
-            return rc;
-        if (!same)
-            return dg_error_field(err, DG_EINVAL, "prepared",
+        rc = dg_file_same(own[i], path, &same, err);
+        if (!rc && !same)
+            rc = dg_error_field(err, DG_EINVAL, "prepared",
                 "%s and %s differ: the text must be prepared with the bundle's vocabulary "
                 "(vocabulary.from)",
                 own[i], path);
+        free(path);
     }
-    return 0;
+    return rc;
 }
 
 static int open_all(struct make *m, struct dg_error *err)
@@ -73,7 +71,7 @@ static int open_all(struct make *m, struct dg_error *err)
         .target_eos = m->config.eos,
         .pairs = m->o->pairs ? m->o->pairs : 1000000,
         .stop = m->o->stop};
-    snprintf(m->path, sizeof m->path, "%s/" DG_SHORTLIST_FILE, m->o->bundle);
+    m->path = dg_alloc_path(m->o->bundle, DG_SHORTLIST_FILE);
     m->lexicon = dg_lexicon_new(m->data, &lexicon);
     return m->o->stop && *m->o->stop
                ? dg_error_set(err, DG_ECANCELED, "stopped while learning translations")
@@ -203,6 +201,7 @@ int dg_shortlist_make(
     free(m.always);
     free(m.first);
     free(m.ids);
+    free(m.path);
     dg_lexicon_free(m.lexicon);
     dg_dataset_close(m.data);
     dg_prepared_close(m.prepared);

@@ -2,11 +2,9 @@
 
 #include "base/alloc.h"
 #include "text/tree/tree.h"
+#include "tokenizer/word_mark.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#define SPACE "\xe2\x96\x81" /* U+2581, a blank within a piece */
 
 struct dg_tree_linker {
     const struct dg_dataset *d;
@@ -25,13 +23,13 @@ int dg_tree_linker_new(const struct dg_dataset *d, const struct dg_vocabulary *v
     struct dg_tree_linker **out, struct dg_error *err)
 {
     *out = NULL;
-    if (!dg_tokenizer_has_piece(v->target, SPACE DG_TREE_WORD))
+    if (!dg_tokenizer_has_piece(v->target, DG_WORD_MARK DG_TREE_WORD))
         return dg_error_field(err, DG_EINVAL, "guided_alignment.weight",
             "guided_alignment.weight needs a vocabulary of trees with a piece for " DG_TREE_WORD);
     *out = dg_alloc(1, sizeof **out, "links of trees");
     (*out)->d = d;
     (*out)->from = v->source;
-    (*out)->word = dg_tokenizer_id(v->target, SPACE DG_TREE_WORD);
+    (*out)->word = dg_tokenizer_id(v->target, DG_WORD_MARK DG_TREE_WORD);
     return 0;
 }
 
@@ -84,8 +82,7 @@ const struct dg_link *dg_tree_linker_links(struct dg_tree_linker *l, uint64_t se
     fit(l, s > t ? s : t);
     dg_dataset_ids(l->d, sentence, l->source, l->target);
     for (uint32_t i = 0; i + 1 < s; i++) {
-        const char *piece = dg_tokenizer_piece(l->from, l->source[i]);
-        if (!strncmp(piece, SPACE, strlen(SPACE)))
+        if (dg_word_mark(dg_tokenizer_piece(l->from, l->source[i])))
             l->places[words++] = i;
     }
     for (uint32_t i = 0; i < t; i++)

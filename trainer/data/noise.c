@@ -1,7 +1,7 @@
 #include "trainer/data/noise.h"
 
 #include "base/alloc.h"
-#include "tokenizer/tokenizer.h"
+#include "trainer/data/prepared.h"
 #include "trainer/data/reserved.h"
 #include "trainer/data/typing.h"
 
@@ -49,15 +49,11 @@ int dg_noise_open(const char *prepared_dir, const struct dg_recipe_noise *how,
     struct dg_noise **out, struct dg_error *err)
 {
     struct dg_noise *z = dg_alloc(1, sizeof *z, "noise");
-    char *spm = dg_alloc_path(prepared_dir, "source.spm"),
-         *vocab = dg_alloc_path(prepared_dir, "source.vocab");
     z->how = how;
     dg_buffer_init(&z->plain);
     dg_buffer_init(&z->typed);
     *out = NULL;
-    int rc = dg_tokenizer_open(spm, vocab, &z->tokenizer, err);
-    free(spm);
-    free(vocab);
+    int rc = dg_prepared_tokenizer(prepared_dir, "source", &z->tokenizer, err);
     if (rc) {
         dg_noise_close(z);
         return rc;

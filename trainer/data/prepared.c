@@ -249,6 +249,27 @@ const char *dg_prepared_links(const struct dg_prepared *p, const char *set, size
     return find_set(p, set)->links[i];
 }
 
+int dg_prepared_tokenizer(
+    const char *dir, const char *side, struct dg_tokenizer **out, struct dg_error *err)
+{
+    char *spm = dg_alloc_print("%s/%s.spm", dir, side),
+         *vocab = dg_alloc_print("%s/%s.vocab", dir, side);
+    int rc = dg_tokenizer_open(spm, vocab, out, err);
+    free(spm);
+    free(vocab);
+    return rc;
+}
+
+int dg_prepared_same(const char *dir, const char *kind, bool *same, struct dg_error *err)
+{
+    char *source = dg_alloc_print("%s/source.%s", dir, kind),
+         *target = dg_alloc_print("%s/target.%s", dir, kind);
+    int rc = dg_file_same(source, target, same, err);
+    free(source);
+    free(target);
+    return rc;
+}
+
 static void add_row(struct dg_buffer *out, const char *name, int64_t n, int64_t all)
 {
     char count[32];

@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "tokenizer/tokenizer.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -52,6 +53,12 @@ size_t dg_prepared_shards(const struct dg_prepared *p, const char *set);
 const char *dg_prepared_shard(const struct dg_prepared *p, const char *set, size_t i);
 /* The alignments of shard i (trainer/data/link_file.h); NULL: it has none. */
 const char *dg_prepared_links(const struct dg_prepared *p, const char *set, size_t i);
+
+/* Open the tokenizer of one side, "source" or "target", of the prepared folder `dir`. */
+int dg_prepared_tokenizer(
+    const char *dir, const char *side, struct dg_tokenizer **out, struct dg_error *err);
+/* *same: both sides have the same file of a kind, "spm" or "vocab". */
+int dg_prepared_same(const char *dir, const char *kind, bool *same, struct dg_error *err);
 
 /* Append the counts as a table for people ("pairs read 29000, kept 28511 ..."). */
 int dg_prepared_table(const struct dg_prepared *p, struct dg_buffer *out);

@@ -1,12 +1,11 @@
 #include "trainer/data/sampling.h"
 
 #include "base/alloc.h"
-#include "tokenizer/tokenizer.h"
 #include "trainer/data/hash.h"
 #include "trainer/data/noise.h"
+#include "trainer/data/prepared.h"
 #include "trainer/data/subword.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,13 +31,8 @@ struct dg_sampling {
 static int open_side(
     const char *dir, const char *side, struct dg_subword **out, struct dg_error *err)
 {
-    char spm[4096], vocab[4096];
     struct dg_tokenizer *t = NULL;
-    int n = snprintf(spm, sizeof spm, "%s/%s.spm", dir, side);
-    if (n >= (int)sizeof spm ||
-        snprintf(vocab, sizeof vocab, "%s/%s.vocab", dir, side) >= (int)sizeof vocab)
-        return dg_error_set(err, DG_EINVAL, "the path %.100s... is too long", dir);
-    int rc = dg_tokenizer_open(spm, vocab, &t, err);
+    int rc = dg_prepared_tokenizer(dir, side, &t, err);
     if (rc == 0)
         rc = dg_subword_open(t, out, err);
     dg_tokenizer_close(t);

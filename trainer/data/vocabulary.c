@@ -5,29 +5,16 @@
 #include "tokenizer/spm_trainer.h"
 #include "trainer/data/characters.h"
 #include "trainer/data/hash.h"
+#include "trainer/data/prepared.h"
 #include "trainer/data/reserved.h"
 #include "weights/bundle.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const names[4] = {"source.spm", "source.vocab", "target.spm", "target.vocab"};
-
-static int set_path(char out[4096], const char *dir, const char *name, struct dg_error *err)
-{
-    int n = snprintf(out, 4096, "%s%s%s", dir, name[0] ? "/" : "", name);
-    return n < 4096
-               ? 0
-               : dg_error_set(err, DG_EINVAL, "the path %.100s... is longer than 4095 bytes", dir);
-}
-
-static bool exists(const char *path)
-{
-    return access(path, F_OK) == 0;
-}
 
 static int find_bundle(const char *dir, struct dg_vocabulary_files *out, struct dg_error *err)
 {
@@ -40,8 +27,8 @@ static int find_bundle(const char *dir, struct dg_vocabulary_files *out, struct 
     if (!from[0][0] || !from[2][0])
         rc = dg_error_set(
             err, DG_EUNSUP, "the bundle %s has no SentencePiece model: it cannot encode text", dir);
-    for (size_t i = 0; i < 4 && rc == 0; i++)
-        rc = set_path(out->paths[i], from[i], "", err);
+    for (size_t i = 0; i < 4; i++)
+        out->paths[i] = dg_alloc_string(from[i]);
     dg_bundle_close(b);
     return rc;
 }
@@ -49,46 +36,44 @@ static int find_bundle(const char *dir, struct dg_vocabulary_files *out, struct 
 int dg_vocabulary_find(
     const struct dg_recipe *r, struct dg_vocabulary_files *out, struct dg_error *err)
 {
-    char probe[4096];
     const bool keep = dg_recipe_keeps_vocabulary(r);
     const char *from = keep ? r->init : r->vocabulary.from;
+    struct stat st;
+    int rc = 0;
     memset(out, 0, sizeof *out);
     if (!from[0])
         return 0;
-    char *path = dg_recipe_path(r, from);
-    int rc = set_path(probe, path, "manifest.json", err);
-    if (rc == 0 && (keep || exists(probe))) {
+    char *path = dg_recipe_path(r, from), *manifest = dg_alloc_path(path, "manifest.json");
+    if (keep || access(manifest, F_OK) == 0)
         rc = find_bundle(path, out, err);
-    } else if (rc == 0) {
-        struct stat st;
-        bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-        for (size_t i = 0; i < 4 && rc == 0; i++)
-            if (folder)
-                rc = set_path(out->paths[i], path, names[i], err);
-            else if (i % 2 == 0)
-                rc = set_path(out->paths[i], path, "", err);
-    }
+    else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        for (size_t i = 0; i < 4; i++)
+            out->paths[i] = dg_alloc_path(path, names[i]);
+    else
+        for (size_t i = 0; i < 4; i += 2)
+            out->paths[i] = dg_alloc_string(path);
     free(path);
+    free(manifest);
     return rc;
+}
+
+void dg_vocabulary_files_free(struct dg_vocabulary_files *f)
+{
+    for (size_t i = 0; i < 4; i++)
+        free(f->paths[i]);
 }
 
 int dg_vocabulary_import(const struct dg_recipe *r, const char *dir, struct dg_error *err)
 {
     struct dg_vocabulary_files f;
-    char to[4096], spm[4096];
     int rc = dg_vocabulary_find(r, &f, err);
     for (size_t i = 0; i < 4 && rc == 0; i++) {
-        rc = set_path(to, dir, names[i], err);
-        if (rc)
-            break;
-        if (f.paths[i][0]) {
-            rc = dg_file_copy(f.paths[i], to, err);
-        } else {
-            rc = set_path(spm, dir, names[i - 1], err);
-            if (rc == 0)
-                rc = dg_tokenizer_write_vocab(spm, to, err);
-        }
+        char *to = dg_alloc_path(dir, names[i]);
+        rc = f.paths[i] ? dg_file_copy(f.paths[i], to, err)
+                        : dg_tokenizer_write_vocab(f.paths[i - 1], to, err);
+        free(to);
     }
+    dg_vocabulary_files_free(&f);
     return rc;
 }
 
@@ -185,27 +170,19 @@ static int train_one(const struct dg_recipe *r, struct dg_pairs *pairs, int side
     struct dg_spm_sizes sizes = {0};
     struct dg_error why = {0};
     struct dg_buffer characters;
-    char sample[4096], spm[4096], vocab[4096];
-    const char *inputs[1] = {sample};
-    size_t side = sides == 2 ? 2 : 0;
+    const size_t side = sides == 2 ? 2 : 0;
     if (r->data.n_directions > UINT8_MAX)
         return dg_error_field(err, DG_EINVAL, "data.pairs", "more than %d directions", UINT8_MAX);
-    int rc = set_path(sample, dir, "vocabulary.txt", err);
-    if (rc == 0)
-        rc = set_path(spm, dir, names[side], err);
-    if (rc == 0)
-        rc = set_path(vocab, dir, names[side + 1], err);
-    if (rc == 0)
-        rc = write_sample(r, pairs, sides, sample, err);
-    if (rc)
-        return rc;
+    char *sample = dg_alloc_path(dir, "vocabulary.txt"), *spm = dg_alloc_path(dir, names[side]),
+         *vocab = dg_alloc_path(dir, names[side + 1]);
+    int rc = write_sample(r, pairs, sides, sample, err);
     list_controls(r, sides & 1, &controls);
     dg_buffer_init(&characters);
     for (uint32_t i = 0; i < dg_characters_count(); i++)
         dg_characters_add(dg_characters_at(i), &characters);
     dg_buffer_add(&characters, "", 1);
     struct dg_spm_train_options o = {
-        .inputs = inputs,
+        .inputs = (const char *const[]){sample},
         .n_inputs = 1,
         .vocab_size = (uint32_t)r->vocabulary.size,
         .character_coverage = r->vocabulary.character_coverage,
@@ -221,29 +198,31 @@ static int train_one(const struct dg_recipe *r, struct dg_pairs *pairs, int side
     while (controls.list[o.n_controls])
         o.n_controls++;
     dg_alloc_check(!characters.failed, "characters");
-    rc = dg_spm_train(&o, spm, &why);
-    if (rc)
+    if (rc == 0 && (rc = dg_spm_train(&o, spm, &why)))
         rc = refused(r, &sizes, dg_pairs_kept_count(pairs), &why, err);
     dg_buffer_deinit(&characters);
     remove(sample);
-    return rc ? rc : dg_tokenizer_write_vocab(spm, vocab, err);
+    if (rc == 0)
+        rc = dg_tokenizer_write_vocab(spm, vocab, err);
+    free(sample);
+    free(spm);
+    free(vocab);
+    return rc;
 }
 
 int dg_vocabulary_train(const struct dg_recipe *r, struct dg_pairs *pairs, int threads,
     const char *dir, struct dg_error *err)
 {
-    char from[4096], to[4096];
     if (!r->vocabulary.joint) {
         int rc = train_one(r, pairs, 1, threads, dir, err);
         return rc ? rc : train_one(r, pairs, 2, threads, dir, err);
     }
     int rc = train_one(r, pairs, 3, threads, dir, err);
     for (size_t i = 0; i < 2 && rc == 0; i++) {
-        rc = set_path(from, dir, names[i], err);
-        if (rc == 0)
-            rc = set_path(to, dir, names[i + 2], err);
-        if (rc == 0)
-            rc = dg_file_copy(from, to, err);
+        char *from = dg_alloc_path(dir, names[i]), *to = dg_alloc_path(dir, names[i + 2]);
+        rc = dg_file_copy(from, to, err);
+        free(from);
+        free(to);
     }
     return rc;
 }
@@ -252,21 +231,16 @@ int dg_vocabulary_train(const struct dg_recipe *r, struct dg_pairs *pairs, int t
 static int open_tokenizers(
     struct dg_vocabulary *v, const char *dir, bool *shared, struct dg_error *err)
 {
-    char path[4][4096];
     bool spm = false;
-    int rc = 0;
-    for (size_t i = 0; i < 4 && rc == 0; i++)
-        rc = set_path(path[i], dir, names[i], err);
+    int rc = dg_prepared_same(dir, "spm", &spm, err);
     if (rc == 0)
-        rc = dg_file_same(path[0], path[2], &spm, err);
+        rc = dg_prepared_same(dir, "vocab", shared, err);
     if (rc == 0)
-        rc = dg_file_same(path[1], path[3], shared, err);
-    if (rc == 0)
-        rc = dg_tokenizer_open(path[0], path[1], &v->source, err);
+        rc = dg_prepared_tokenizer(dir, "source", &v->source, err);
     if (rc == 0 && spm && *shared)
         v->target = v->source;
     else if (rc == 0)
-        rc = dg_tokenizer_open(path[2], path[3], &v->target, err);
+        rc = dg_prepared_tokenizer(dir, "target", &v->target, err);
     return rc;
 }
 

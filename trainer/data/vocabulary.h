@@ -32,14 +32,15 @@ struct dg_vocabulary {
 int dg_vocabulary_train(const struct dg_recipe *r, struct dg_pairs *pairs, int threads,
     const char *dir, struct dg_error *err);
 /* The files named by recipe.init or vocabulary.from, resolved against the data folder if they are
- * relative. All "" when the recipe trains its own. vocab paths are "" for a bare SentencePiece
- * model, whose own order of pieces is then used. */
+ * relative. All NULL when the recipe trains its own. vocab paths are NULL for a bare SentencePiece
+ * model, whose own order of pieces is then used. Free them, also after a failure. */
 struct dg_vocabulary_files {
     /* source spm, source vocab, target spm, target vocab */
-    char paths[4][4096];
+    char *paths[4];
 };
 int dg_vocabulary_find(
     const struct dg_recipe *r, struct dg_vocabulary_files *out, struct dg_error *err);
+void dg_vocabulary_files_free(struct dg_vocabulary_files *f);
 /* Copy these files from recipe.init or vocabulary.from into dir. */
 int dg_vocabulary_import(const struct dg_recipe *r, const char *dir, struct dg_error *err);
 

@@ -148,12 +148,13 @@ int dg_prepare_inputs(const struct dg_recipe *r, struct dg_json **out, struct dg
     }
     for (size_t i = 0; i < r->data.n_held_out && rc == 0; i++)
         rc = add_input(r, r->data.held_out[i], list, err);
-    struct dg_vocabulary_files v;
+    struct dg_vocabulary_files v = {{NULL}};
     if (rc == 0)
         rc = dg_vocabulary_find(r, &v, err);
     for (size_t i = 0; rc == 0 && i < 4; i++)
-        if (v.paths[i][0])
+        if (v.paths[i])
             rc = add_file(v.paths[i], v.paths[i], list, err);
+    dg_vocabulary_files_free(&v);
     if (rc) {
         dg_json_free(list);
         list = NULL;

@@ -50,17 +50,6 @@ static int copy(const struct dg_export *e, const char *from, const char *to, str
     return rc;
 }
 
-/* *same = both sides have the same file. */
-static int is_joint(const struct dg_export *e, const char *source, const char *target, bool *same,
-    struct dg_error *err)
-{
-    char *a = dg_alloc_path(e->prepared_dir, source), *b = dg_alloc_path(e->prepared_dir, target);
-    int rc = dg_file_same(a, b, same, err);
-    free(a);
-    free(b);
-    return rc;
-}
-
 /* File names of one kind ("spm", "vocab"). If both sides are the same, the bundle has only
  * `joint`. */
 struct side_files {
@@ -76,7 +65,7 @@ static int name_sides(
     snprintf(f->source, sizeof f->source, "source.%s", kind);
     snprintf(f->target, sizeof f->target, "target.%s", kind);
     snprintf(f->joint, sizeof f->joint, "joint.%s", kind);
-    return is_joint(e, f->source, f->target, &f->same, err);
+    return dg_prepared_same(e->prepared_dir, kind, &f->same, err);
 }
 
 static int copy_sides(const struct dg_export *e, const char *kind, struct dg_error *err)

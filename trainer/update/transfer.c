@@ -1,14 +1,12 @@
 #include "trainer/update/transfer.h"
 
 #include "base/buffer.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/word_mark.h"
+#include "trainer/data/prepared.h"
 #include "trainer/update/init.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define SPACE "\xe2\x96\x81" /* U+2581, a blank within a piece */
 
 struct side {
     struct dg_tokenizer *old, *new;
@@ -17,21 +15,18 @@ struct side {
 static int open_side(struct side *s, const char *spm, const char *vocab, const char *prepared_dir,
     const char *name, struct dg_error *err)
 {
-    char new_spm[4096], new_vocab[4096];
-    snprintf(new_spm, sizeof new_spm, "%s/%s.spm", prepared_dir, name);
-    snprintf(new_vocab, sizeof new_vocab, "%s/%s.vocab", prepared_dir, name);
     int rc = dg_tokenizer_open(spm, vocab, &s->old, err);
-    return rc ? rc : dg_tokenizer_open(new_spm, new_vocab, &s->new, err);
+    return rc ? rc : dg_prepared_tokenizer(prepared_dir, name, &s->new, err);
 }
 
-/* The piece as text, with blanks for its blank signs. */
+/* The piece as text, with blanks for its marks of words. */
 static void text_of(const char *piece, struct dg_buffer *out)
 {
     dg_buffer_reset(out);
     for (const char *p = piece; *p;) {
-        bool space = !strncmp(p, SPACE, strlen(SPACE));
-        dg_buffer_add(out, space ? " " : p, 1);
-        p += space ? strlen(SPACE) : 1;
+        const size_t mark = dg_word_mark(p);
+        dg_buffer_add(out, mark ? " " : p, 1);
+        p += mark ? mark : 1;
     }
 }
 
@@ -50,9 +45,10 @@ static size_t spell(const struct side *s, const char *piece, struct dg_buffer *t
         dg_tokenizer_encode(s->old, text->data ? text->data : "", text->len, &tokens, &n, err))
         n = 0;
     for (size_t i = 0; i < n && used < cap; i++)
-        /* The blank sign that the old tokenizer puts before every text is not part of the piece. */
+        /* The mark that the old tokenizer puts before every text is not part of the piece. */
         if (tokens[i].id != dg_tokenizer_unk(s->old) &&
-            !(i == 0 && n > 1 && strcmp(dg_tokenizer_piece(s->old, tokens[i].id), SPACE) == 0))
+            !(i == 0 && n > 1 &&
+                strcmp(dg_tokenizer_piece(s->old, tokens[i].id), DG_WORD_MARK) == 0))
             ids[used++] = tokens[i].id;
     free(tokens);
     return used;
