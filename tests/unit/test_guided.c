@@ -132,8 +132,8 @@ static void test_prepared(void **state)
                          in_folder("off/train-00000.shard"), &same, &err),
         0);
     assert_true(same);
-    assert_non_null(dg_prepared_links(a, "train", 0));
-    assert_null(dg_prepared_links(b, "train", 0));
+    assert_non_null(dg_prepared_find(a, "train")->links[0]);
+    assert_null(dg_prepared_find(b, "train")->links[0]);
     assert_int_equal(prepare(other, in_folder("on"), 2, &made, &err), 0);
     assert_false(made); /* their weight does not change the links */
 

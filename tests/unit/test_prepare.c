@@ -85,20 +85,20 @@ static void test_dev_keeps_every_line(void **state)
 {
     (void)state;
     struct dg_prepared *p;
-    struct dg_prepared_set set;
+    const struct dg_prepared_set *set;
     struct dg_buffer b;
     assert_int_equal(dg_prepared_open(in_folder("a"), &p, NULL), 0);
     assert_int_equal(dg_prepared_sets(p, "dev"), 1);
     assert_int_equal(dg_prepared_sets(p, "test"), 0);
-    dg_prepared_set(p, "dev", 0, &set);
-    assert_string_equal(set.name, "dev-0");
-    assert_int_equal(set.sentences, 13); /* control characters too */
+    set = dg_prepared_set(p, "dev", 0);
+    assert_string_equal(set->name, "dev-0");
+    assert_int_equal(set->sentences, 13); /* control characters too */
     dg_buffer_init(&b);
-    assert_int_equal(dg_file_read(set.source_text, &b, NULL), 0);
+    assert_int_equal(dg_file_read(set->source_text, &b, NULL), 0);
     /* unchanged */
     assert_non_null(strstr(b.data, "held  out source\n\ncontrol \xc2\x96 character\n"));
     dg_buffer_reset(&b);
-    assert_int_equal(dg_file_read(set.target_text, &b, NULL), 0);
+    assert_int_equal(dg_file_read(set->target_text, &b, NULL), 0);
     assert_non_null(strstr(b.data, "und ihr Ziel\n\n"));
     dg_buffer_deinit(&b);
     dg_prepared_close(p);
@@ -113,7 +113,7 @@ static void test_control_characters_are_text(void **state)
         recipe(",\"test\":[{\"source\":\"control.txt\",\"target\":\"control.txt\"}]");
     struct dg_dataset_options o = {.batch_tokens = 1000};
     struct dg_prepared *p;
-    struct dg_prepared_set set;
+    const struct dg_prepared_set *set;
     struct dg_dataset *d;
     struct dg_tokenizer *t;
     struct dg_buffer b;
@@ -128,9 +128,9 @@ static void test_control_characters_are_text(void **state)
     if (prepare(r, in_folder("control"), 1, NULL, &err))
         fail_msg("%s", err.message);
     assert_int_equal(dg_prepared_open(in_folder("control"), &p, NULL), 0);
-    dg_prepared_set(p, "test", 0, &set);
-    assert_int_equal(set.left_out, 0);
-    assert_int_equal(dg_dataset_open(in_folder("control"), set.name, &o, &d, NULL), 0);
+    set = dg_prepared_set(p, "test", 0);
+    assert_int_equal(set->left_out, 0);
+    assert_int_equal(dg_dataset_open(in_folder("control"), set->name, &o, &d, NULL), 0);
     assert_int_equal(dg_tokenizer_open(in_folder("control/source.spm"),
                          in_folder("control/source.vocab"), &t, NULL),
         0);
@@ -166,20 +166,20 @@ static void test_dev_lines_over_the_limit(void **state)
     (void)state;
     struct dg_recipe *r = recipe("");
     struct dg_prepared *all, *some;
-    struct dg_prepared_set set;
+    const struct dg_prepared_set *set;
     struct dg_buffer table;
     dg_buffer_init(&table);
     assert_int_equal(dg_prepared_open(in_folder("a"), &all, NULL), 0);
-    dg_prepared_set(all, "dev", 0, &set);
-    const uint32_t longest = set.longest;
+    set = dg_prepared_set(all, "dev", 0);
+    const uint32_t longest = set->longest;
     assert_true(longest > 10);
-    assert_int_equal(set.left_out, 0);
+    assert_int_equal(set->left_out, 0);
     r->cleaning.max_tokens = longest - 1;
     assert_int_equal(prepare(r, in_folder("short"), 2, NULL, NULL), 0);
     assert_int_equal(dg_prepared_open(in_folder("short"), &some, NULL), 0);
-    dg_prepared_set(some, "dev", 0, &set);
-    assert_true(set.left_out > 0 && set.left_out < set.sentences);
-    assert_int_equal(set.longest, longest);
+    set = dg_prepared_set(some, "dev", 0);
+    assert_true(set->left_out > 0 && set->left_out < set->sentences);
+    assert_int_equal(set->longest, longest);
     assert_int_equal(dg_prepared_table(some, &table), 0);
     assert_non_null(strstr(table.data, "more are over cleaning.max_tokens"));
     dg_buffer_deinit(&table);
@@ -265,12 +265,12 @@ static void test_both_directions(void **state)
     assert_memory_equal(a[0] + 1, b[1], m[1] * sizeof(int32_t));
     assert_memory_equal(a[1] + 1, b[0], m[0] * sizeof(int32_t));
     assert_int_equal(dg_prepared_open(in_folder("c"), &p, NULL), 0);
-    struct dg_prepared_set set;
+    const struct dg_prepared_set *set;
     assert_int_equal(dg_prepared_sets(p, "dev"), 2);
-    dg_prepared_set(p, "dev", 1, &set);
+    set = dg_prepared_set(p, "dev", 1);
     struct dg_buffer text;
     dg_buffer_init(&text);
-    assert_int_equal(dg_file_read(set.source_text, &text, NULL), 0);
+    assert_int_equal(dg_file_read(set->source_text, &text, NULL), 0);
     assert_non_null(strstr(text.data, "und ihr Ziel"));
     dg_buffer_deinit(&text);
     dg_prepared_close(p);

@@ -163,8 +163,7 @@ static int open_draw(
 }
 
 /* Opens the alignments of each shard. */
-static int open_links(
-    struct dg_dataset *d, const struct dg_prepared *p, const char *set, struct dg_error *err)
+static int open_links(struct dg_dataset *d, const struct dg_prepared_set *set, struct dg_error *err)
 {
     int rc = 0;
     if (d->o.bpe_dropout > 0)
@@ -172,33 +171,25 @@ static int open_links(
             "training.bpe_dropout draws other pieces than those that were aligned: with "
             "guided_alignment.weight it must be 0");
     d->links = dg_alloc(d->n_shards, sizeof *d->links, "alignments");
-    for (size_t i = 0; i < d->n_shards && rc == 0; i++) {
-        const char *path = dg_prepared_links(p, set, i);
-        rc = path ? dg_link_file_open(path, d->shards[i], &d->links[i], err)
-                  : dg_error_set(err, DG_ENOTFOUND, "%s was prepared without alignments",
-                        dg_prepared_shard(p, set, i));
-    }
+    for (size_t i = 0; i < d->n_shards && rc == 0; i++)
+        rc = set->links[i] ? dg_link_file_open(set->links[i], d->shards[i], &d->links[i], err)
+                           : dg_error_set(err, DG_ENOTFOUND, "%s was prepared without alignments",
+                                 set->shards[i]);
     return rc;
 }
 
-int dg_dataset_open(const char *prepared_dir, const char *set, const struct dg_dataset_options *o,
+int dg_dataset_open(const char *prepared_dir, const char *name, const struct dg_dataset_options *o,
     struct dg_dataset **out, struct dg_error *err)
 {
     struct dg_prepared *p = NULL;
-    const char **paths = NULL;
     *out = NULL;
     int rc = dg_prepared_open(prepared_dir, &p, err);
     if (rc)
         return rc;
-    size_t n = dg_prepared_shards(p, set);
-    if (n == 0) {
-        rc = dg_error_set(err, DG_ENOTFOUND, "%s holds no set %s", prepared_dir, set);
-        goto out;
-    }
-    paths = dg_alloc(n, sizeof *paths, "paths");
-    for (size_t i = 0; i < n; i++)
-        paths[i] = dg_prepared_shard(p, set, i);
-    rc = dg_dataset_open_shards(paths, n, o, out, err);
+    const struct dg_prepared_set *set = dg_prepared_find(p, name);
+    rc = set && set->n_shards
+             ? dg_dataset_open_shards(set->shards, set->n_shards, o, out, err)
+             : dg_error_set(err, DG_ENOTFOUND, "%s holds no set %s", prepared_dir, name);
     if (rc == 0 && o->n_stages && o->shuffle) {
         (*out)->o.stages = o->stages;
         (*out)->o.n_stages = o->n_stages;
@@ -206,15 +197,13 @@ int dg_dataset_open(const char *prepared_dir, const char *set, const struct dg_d
         (*out)->o.stages = NULL;
     }
     if (rc == 0 && o->links)
-        rc = open_links(*out, p, set, err);
+        rc = open_links(*out, set, err);
     if (rc == 0 && (o->bpe_dropout > 0 || dg_noise_wanted(o->noise)))
         rc = open_draw(*out, prepared_dir, max_tokens(p), err);
     if (rc) {
         dg_dataset_close(*out);
         *out = NULL;
     }
-out:
-    free(paths);
     dg_prepared_close(p);
     return rc;
 }

@@ -66,7 +66,7 @@ struct dg_batch {
 };
 
 /* Open the shards of one set ("train", "dev-0", ...) of a prepared folder. */
-int dg_dataset_open(const char *prepared_dir, const char *set, const struct dg_dataset_options *o,
+int dg_dataset_open(const char *prepared_dir, const char *name, const struct dg_dataset_options *o,
     struct dg_dataset **out, struct dg_error *err);
 int dg_dataset_open_shards(const char *const *paths, size_t n, const struct dg_dataset_options *o,
     struct dg_dataset **out, struct dg_error *err);

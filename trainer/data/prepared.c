@@ -10,27 +10,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-struct set {
-    const char *name, *kind;
-    /* paths, or "" */
-    const char *texts[2];
-    size_t direction;
-    uint64_t sentences, left_out;
-    uint32_t longest;
-    /* [n_shards] paths */
-    const char **shards;
-    /* [n_shards] paths, NULL where there are none */
-    const char **links;
-    size_t n_shards;
-};
-
 struct dg_prepared {
     struct dg_arena arena;
     struct dg_json *manifest;
     const char *hash;
     int64_t source_size, target_size, eos, unk;
     /* [n_sets] */
-    struct set *sets;
+    struct dg_prepared_set *sets;
     size_t n_sets;
 };
 
@@ -68,7 +54,7 @@ static int read_file(struct dg_prepared *p, const char *dir, const struct dg_jso
 }
 
 static int read_shards(struct dg_prepared *p, const char *dir, const struct dg_json *list,
-    struct set *s, struct dg_error *err)
+    struct dg_prepared_set *s, struct dg_error *err)
 {
     s->n_shards = dg_json_length(list);
     s->shards = dg_alloc_arena(&p->arena, s->n_shards, sizeof *s->shards);
@@ -85,8 +71,8 @@ static int read_shards(struct dg_prepared *p, const char *dir, const struct dg_j
     return 0;
 }
 
-static int read_set(struct dg_prepared *p, const char *dir, const struct dg_json *o, struct set *s,
-    struct dg_error *err)
+static int read_set(struct dg_prepared *p, const char *dir, const struct dg_json *o,
+    struct dg_prepared_set *s, struct dg_error *err)
 {
     const char *source = "", *target = "";
     int64_t direction = 0, sentences = 0, left_out = 0, longest = 0;
@@ -107,9 +93,9 @@ static int read_set(struct dg_prepared *p, const char *dir, const struct dg_json
     if (rc == 0)
         rc = dg_json_field_int(o, "sets", "longest", 0, UINT32_MAX, &longest, err);
     if (rc == 0)
-        rc = join(p, dir, source, &s->texts[0], err);
+        rc = join(p, dir, source, &s->source_text, err);
     if (rc == 0)
-        rc = join(p, dir, target, &s->texts[1], err);
+        rc = join(p, dir, target, &s->target_text, err);
     s->direction = (size_t)direction;
     s->sentences = (uint64_t)sentences;
     s->left_out = (uint64_t)left_out;
@@ -206,47 +192,26 @@ int32_t dg_prepared_unk(const struct dg_prepared *p)
 size_t dg_prepared_sets(const struct dg_prepared *p, const char *kind)
 {
     size_t n = 0;
-    for (size_t i = 0; i < p->n_sets; i++)
-        n += strcmp(p->sets[i].kind, kind) == 0;
+    while (dg_prepared_set(p, kind, n))
+        n++;
     return n;
 }
 
-void dg_prepared_set(
-    const struct dg_prepared *p, const char *kind, size_t i, struct dg_prepared_set *out)
+const struct dg_prepared_set *dg_prepared_set(
+    const struct dg_prepared *p, const char *kind, size_t i)
 {
-    memset(out, 0, sizeof *out);
-    for (size_t k = 0; k < p->n_sets; k++) {
-        const struct set *s = &p->sets[k];
-        if (strcmp(s->kind, kind) || i--)
-            continue;
-        *out = (struct dg_prepared_set){
-            s->name, s->texts[0], s->texts[1], s->direction, s->sentences, s->left_out, s->longest};
-        return;
-    }
+    for (size_t k = 0; k < p->n_sets; k++)
+        if (strcmp(p->sets[k].kind, kind) == 0 && i-- == 0)
+            return &p->sets[k];
+    return NULL;
 }
 
-static const struct set *find_set(const struct dg_prepared *p, const char *name)
+const struct dg_prepared_set *dg_prepared_find(const struct dg_prepared *p, const char *name)
 {
     for (size_t i = 0; i < p->n_sets; i++)
         if (strcmp(p->sets[i].name, name) == 0)
             return &p->sets[i];
     return NULL;
-}
-
-size_t dg_prepared_shards(const struct dg_prepared *p, const char *set)
-{
-    const struct set *s = find_set(p, set);
-    return s ? s->n_shards : 0;
-}
-
-const char *dg_prepared_shard(const struct dg_prepared *p, const char *set, size_t i)
-{
-    return find_set(p, set)->shards[i];
-}
-
-const char *dg_prepared_links(const struct dg_prepared *p, const char *set, size_t i)
-{
-    return find_set(p, set)->links[i];
 }
 
 int dg_prepared_tokenizer(

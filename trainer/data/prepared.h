@@ -26,15 +26,21 @@ uint32_t dg_prepared_target_vocab(const struct dg_prepared *p);
 int32_t dg_prepared_eos(const struct dg_prepared *p);
 int32_t dg_prepared_unk(const struct dg_prepared *p);
 
-/* A validation set, of kind "dev" or "test": one direction of the recipe with all its files, one
- * after the other. */
+/* The training set, or a validation set: one direction of the recipe with all its files, one after
+ * the other. */
 struct dg_prepared_set {
-    /* such as "dev-0"; for dg_dataset_open */
+    /* "train", "dev-0", ...; for dg_dataset_open */
     const char *name;
-    /* path; one sentence per line, as in the recipe's files */
-    const char *source_text;
-    /* path */
-    const char *target_text;
+    /* "train", "dev" or "test" */
+    const char *kind;
+    /* [n_shards] paths */
+    const char **shards;
+    /* [n_shards] paths of their alignments (trainer/data/link_file.h); NULL: it has none */
+    const char **links;
+    size_t n_shards;
+    /* From here on, of validation sets only: */
+    /* paths; one sentence per line, as in the recipe's files */
+    const char *source_text, *target_text;
     /* index in the recipe's directions */
     size_t direction;
     uint64_t sentences;
@@ -45,14 +51,10 @@ struct dg_prepared_set {
     uint32_t longest;
 };
 size_t dg_prepared_sets(const struct dg_prepared *p, const char *kind);
-void dg_prepared_set(
-    const struct dg_prepared *p, const char *kind, size_t i, struct dg_prepared_set *out);
-
-/* Paths of the shards of a set ("train", "dev-0", ...). */
-size_t dg_prepared_shards(const struct dg_prepared *p, const char *set);
-const char *dg_prepared_shard(const struct dg_prepared *p, const char *set, size_t i);
-/* The alignments of shard i (trainer/data/link_file.h); NULL: it has none. */
-const char *dg_prepared_links(const struct dg_prepared *p, const char *set, size_t i);
+/* Set i of this kind, or of this name; NULL: there is none. Borrowed. */
+const struct dg_prepared_set *dg_prepared_set(
+    const struct dg_prepared *p, const char *kind, size_t i);
+const struct dg_prepared_set *dg_prepared_find(const struct dg_prepared *p, const char *name);
 
 /* Open the tokenizer of one side, "source" or "target", of the prepared folder `dir`. */
 int dg_prepared_tokenizer(

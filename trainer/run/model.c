@@ -16,14 +16,12 @@
  * fail after all training. */
 static int check_held_out(const struct dg_run *r, const char *kind, struct dg_error *err)
 {
-    for (size_t i = 0; i < dg_prepared_sets(r->prepared, kind); i++) {
-        struct dg_prepared_set set;
-        dg_prepared_set(r->prepared, kind, i, &set);
-        if (set.longest > r->config.max_positions)
+    const struct dg_prepared_set *set;
+    for (size_t i = 0; (set = dg_prepared_set(r->prepared, kind, i)); i++)
+        if (set->longest > r->config.max_positions)
             return dg_error_field(err, DG_EINVAL, "model.max_positions",
                 "model.max_positions is %u, but the set %s has a line of %u pieces",
-                r->config.max_positions, set.name, set.longest);
-    }
+                r->config.max_positions, set->name, set->longest);
     return 0;
 }
 
@@ -34,11 +32,10 @@ static int longest_sentence(const struct dg_run *r, uint32_t *out, struct dg_err
     struct dg_dataset_worst worst;
     dg_dataset_worst(r->data, &o, &worst);
     *out = worst.max_source > worst.max_target ? worst.max_source : worst.max_target;
-    for (size_t i = 0; i < dg_prepared_sets(r->prepared, "dev"); i++) {
-        struct dg_prepared_set set;
+    const struct dg_prepared_set *set;
+    for (size_t i = 0; (set = dg_prepared_set(r->prepared, "dev", i)); i++) {
         struct dg_dataset *d = NULL;
-        dg_prepared_set(r->prepared, "dev", i, &set);
-        int rc = dg_dataset_open(r->prepared_dir, set.name, &o, &d, err);
+        int rc = dg_dataset_open(r->prepared_dir, set->name, &o, &d, err);
         if (rc)
             return rc;
         dg_dataset_worst(d, &o, &worst);

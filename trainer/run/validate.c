@@ -71,13 +71,12 @@ static int write_bundle(struct dg_run *r, const struct dg_param_block *params, s
 int dg_run_dev_loss(
     struct dg_run *r, struct dg_params *params, struct dg_loss_sums *all, struct dg_error *err)
 {
+    const struct dg_prepared_set *set;
     *all = (struct dg_loss_sums){0};
-    for (size_t i = 0; i < dg_prepared_sets(r->prepared, "dev"); i++) {
-        struct dg_prepared_set set;
+    for (size_t i = 0; (set = dg_prepared_set(r->prepared, "dev", i)); i++) {
         struct dg_loss_sums sums;
-        dg_prepared_set(r->prepared, "dev", i, &set);
         const struct dg_evaluate_set es = {.prepared_dir = r->prepared_dir,
-            .name = set.name,
+            .name = set->name,
             .label_smoothing = r->recipe->training.label_smoothing,
             .micro_tokens = r->plan.micro_tokens,
             .stop = r->o->stop};
@@ -100,10 +99,8 @@ static int measure(struct dg_run *r, struct dg_trainlog_valid *v, struct dg_erro
         rc = dg_run_dev_loss(r, &params->params, &all, err);
     v->bleu = v->chrf = 0;
     for (size_t i = 0; i < n && !rc; i++) {
-        struct dg_prepared_set set;
         struct dg_evaluated e;
-        dg_prepared_set(r->prepared, "dev", i, &set);
-        rc = translate_set(r, &set, &e, err);
+        rc = translate_set(r, dg_prepared_set(r->prepared, "dev", i), &e, err);
         v->bleu += dg_bleu_score(&e.bleu) / (double)n;
         v->chrf += dg_chrf_score(&e.chrf) / (double)n;
         v->seconds += e.seconds;
@@ -132,23 +129,19 @@ struct dg_calibrate_set *dg_run_dev_sets(const struct dg_run *r, size_t *n)
 {
     *n = dg_prepared_sets(r->prepared, "dev");
     struct dg_calibrate_set *sets = dg_alloc(*n, sizeof *sets, "sets");
-    for (size_t i = 0; i < *n; i++) {
-        struct dg_prepared_set set;
-        dg_prepared_set(r->prepared, "dev", i, &set);
-        sets[i] = set_of(r, &set);
-    }
+    for (size_t i = 0; i < *n; i++)
+        sets[i] = set_of(r, dg_prepared_set(r->prepared, "dev", i));
     return sets;
 }
 
 int dg_run_scores(
     const struct dg_run *r, const char *kind, struct dg_json *all, struct dg_error *err)
 {
-    for (size_t i = 0; i < dg_prepared_sets(r->prepared, kind); i++) {
-        struct dg_prepared_set set;
+    const struct dg_prepared_set *set;
+    for (size_t i = 0; (set = dg_prepared_set(r->prepared, kind, i)); i++) {
         struct dg_evaluated e;
-        dg_prepared_set(r->prepared, kind, i, &set);
         const struct dg_evaluate_text o = {.bundle = r->bundle_dir,
-            .set = set_of(r, &set),
+            .set = set_of(r, set),
             .threads = (int)r->recipe->training.threads,
             .alpha = -1,
             .score = true,
@@ -158,7 +151,7 @@ int dg_run_scores(
             return rc;
         struct dg_json *s = dg_json_new_object();
         char name[80];
-        snprintf(name, sizeof name, "%s %s-%s", set.name, o.set.source_lang, o.set.target_lang);
+        snprintf(name, sizeof name, "%s %s-%s", set->name, o.set.source_lang, o.set.target_lang);
         dg_json_set_string(s, "set", name);
         dg_json_set_int(s, "lines", (int64_t)e.lines);
         dg_json_set_real(s, "bleu", dg_bleu_score(&e.bleu));
