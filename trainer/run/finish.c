@@ -76,7 +76,6 @@ static int compare(struct dg_run *r, struct choice *c, struct dg_error *err)
         c->n = best->n;
         memcpy(c->steps, best->steps, best->n * sizeof *c->steps);
     }
-    dg_winner_free(&w);
     return 0;
 }
 

@@ -30,30 +30,23 @@ static bool same_steps(const struct dg_winner_trial *a, const struct dg_winner_t
     return a->n == b->n && !memcmp(a->steps, b->steps, a->n * sizeof *a->steps);
 }
 
-/* Takes steps. */
-static void add(struct dg_winner *w, const char *name, uint64_t *steps, size_t n)
+static void add(struct dg_winner *w, const char *name, const uint64_t *steps, size_t n)
 {
     const struct dg_winner_trial t = {.name = name, .steps = steps, .n = n};
     bool known = n == 0;
     for (size_t i = 0; i < w->n && !known; i++)
         known = same_steps(&w->trials[i], &t);
-    if (known)
-        free(steps);
-    else
+    if (!known)
         w->trials[w->n++] = t;
 }
 
 int dg_winner_choose(
     struct dg_run *r, const uint64_t *steps, size_t n, struct dg_winner *out, struct dg_error *err)
 {
-    uint64_t *mean = dg_alloc(n, sizeof *mean, "checkpoints"),
-             *newest = dg_alloc(1, sizeof *newest, "checkpoints"),
-             *best = dg_alloc(1, sizeof *best, "checkpoints");
     memset(out, 0, sizeof *out);
-    memcpy(mean, steps, n * sizeof *mean);
-    add(out, "mean", mean, n);
-    add(out, "newest", newest, dg_checkpoint_dir_last(r->keeper, 1, newest));
-    add(out, "best", best, dg_checkpoint_dir_best(r->keeper, 1, best));
+    add(out, "mean", steps, n);
+    add(out, "newest", &out->newest, dg_checkpoint_dir_last(r->keeper, 1, &out->newest));
+    add(out, "best", &out->best, dg_checkpoint_dir_best(r->keeper, 1, &out->best));
     int rc = 0;
     /* A single trial is not measured: there is nothing to compare it with. */
     for (size_t i = 0; i < out->n && out->n > 1 && !rc; i++) {
@@ -61,14 +54,5 @@ int dg_winner_choose(
         if (!rc && out->trials[i].perplexity < out->trials[out->chosen].perplexity)
             out->chosen = i;
     }
-    if (rc)
-        dg_winner_free(out);
     return rc;
-}
-
-void dg_winner_free(struct dg_winner *w)
-{
-    for (size_t i = 0; i < w->n; i++)
-        free(w->trials[i].steps);
-    w->n = 0;
 }

@@ -16,8 +16,8 @@ enum { DG_WINNER_TRIALS = 3 };
 struct dg_winner_trial {
     /* "mean", "newest" or "best" */
     const char *name;
-    /* [n]; dg_winner_free frees them */
-    uint64_t *steps;
+    /* [n] borrowed: the caller's, or the winner's own */
+    const uint64_t *steps;
     size_t n;
     /* per target token of all dev sets together */
     double perplexity;
@@ -29,14 +29,15 @@ struct dg_winner {
     size_t n;
     /* index of the lowest perplexity; the first one on ties */
     size_t chosen;
+    /* steps of the trials of one checkpoint */
+    uint64_t newest, best;
 };
 
 /* Compare the mean of steps[n], the newest due checkpoint of the run and the best validated one, by
  * their loss on the dev sets, of which there must be one. A candidate equal to an earlier one is
- * left out. Overwrites the workers' parameters: the run cannot train on. DG_ECANCELED: asked to
- * stop. */
+ * left out. `out` must stay where it is. Overwrites the workers' parameters: the run cannot train
+ * on. DG_ECANCELED: asked to stop. */
 int dg_winner_choose(
     struct dg_run *r, const uint64_t *steps, size_t n, struct dg_winner *out, struct dg_error *err);
-void dg_winner_free(struct dg_winner *w);
 
 #endif
