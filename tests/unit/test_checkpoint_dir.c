@@ -133,7 +133,7 @@ static void test_forgetting(void **state)
     assert_true(exists(k, 1) && !exists(k, 2));
     dg_checkpoint_dir_close(k);
     assert_int_equal(dg_checkpoint_dir_open(folder, 2, 0, &k, &err), 0);
-    assert_true(dg_checkpoint_dir_has(k, 1) && !dg_checkpoint_dir_has(k, 2));
+    assert_true(dg_checkpoint_dir_find(k, 1) && !dg_checkpoint_dir_find(k, 2));
     dg_checkpoint_dir_close(k);
 }
 
@@ -191,7 +191,7 @@ static void test_going_on(void **state)
     dg_checkpoint_close(c);
     dg_checkpoint_dir_go_on(k, 4);
     dg_checkpoint_dir_clean(k);
-    assert_true(exists(k, 4) && !exists(k, 6) && !exists(k, 8) && !dg_checkpoint_dir_has(k, 6));
+    assert_true(exists(k, 4) && !exists(k, 6) && !exists(k, 8) && !dg_checkpoint_dir_find(k, 6));
     assert_int_equal(dg_checkpoint_dir_best(k, 1, &step), 1);
     assert_int_equal(step, 4);
     assert_true(k->best == 2 && k->best_step == 6 && k->bad == 1 && k->validated == 8);

@@ -249,7 +249,7 @@ int dg_checkpoint_dir_forget(struct dg_checkpoint_dir *k, uint64_t step, struct 
     return rc;
 }
 
-static struct dg_kept *find(const struct dg_checkpoint_dir *k, uint64_t step)
+struct dg_kept *dg_checkpoint_dir_find(const struct dg_checkpoint_dir *k, uint64_t step)
 {
     for (size_t i = 0; i < k->n; i++)
         if (k->kept[i].step == step)
@@ -257,20 +257,10 @@ static struct dg_kept *find(const struct dg_checkpoint_dir *k, uint64_t step)
     return NULL;
 }
 
-bool dg_checkpoint_dir_has(const struct dg_checkpoint_dir *k, uint64_t step)
-{
-    return find(k, step) != NULL;
-}
-
-const struct dg_kept *dg_checkpoint_dir_find(const struct dg_checkpoint_dir *k, uint64_t step)
-{
-    return find(k, step);
-}
-
 int dg_checkpoint_dir_attach(
     struct dg_checkpoint_dir *k, uint64_t step, float score, struct dg_error *err)
 {
-    struct dg_kept *kept = find(k, step);
+    struct dg_kept *kept = dg_checkpoint_dir_find(k, step);
     if (kept)
         kept->score = score;
     return write_index(k, err);
@@ -279,7 +269,7 @@ int dg_checkpoint_dir_attach(
 int dg_checkpoint_dir_score(
     struct dg_checkpoint_dir *k, uint64_t step, float score, struct dg_error *err)
 {
-    const struct dg_kept *kept = find(k, step);
+    const struct dg_kept *kept = dg_checkpoint_dir_find(k, step);
     if (isnan(k->best) || score > k->best) {
         k->best = score;
         k->best_step = isnan(score) ? 0 : step;

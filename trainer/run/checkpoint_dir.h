@@ -60,9 +60,8 @@ int dg_checkpoint_dir_add(struct dg_checkpoint_dir *k, const struct dg_checkpoin
 /* Delete the newest checkpoint if it is of this step and there is an older one: its model turned
  * out to be beyond recovery. */
 int dg_checkpoint_dir_forget(struct dg_checkpoint_dir *k, uint64_t step, struct dg_error *err);
-bool dg_checkpoint_dir_has(const struct dg_checkpoint_dir *k, uint64_t step);
 /* Return the entry of a step, valid until the list changes; NULL if that step is not kept. */
-const struct dg_kept *dg_checkpoint_dir_find(const struct dg_checkpoint_dir *k, uint64_t step);
+struct dg_kept *dg_checkpoint_dir_find(const struct dg_checkpoint_dir *k, uint64_t step);
 
 /* Record a validation of the model at `step`, whose checkpoint may be kept or not; NaN is worse
  * than everything. Updates `best` and `bad`. A checkpoint that was not due gets its score only if

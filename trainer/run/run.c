@@ -177,7 +177,7 @@ static int take_score(struct dg_run *r, float score, bool *end, struct dg_error 
     }
     if (kept ? over && kept->kind == DG_KEPT_EXTRA : over || best) {
         rc = save_or_warn(r, over ? DG_KEPT_DUE : DG_KEPT_EXTRA, over, err);
-        if (!rc && dg_checkpoint_dir_has(k, step))
+        if (!rc && dg_checkpoint_dir_find(k, step))
             rc = dg_checkpoint_dir_attach(r->keeper, step, score, err);
     }
     return rc;
@@ -216,7 +216,8 @@ static int after_update(struct dg_run *r, struct tally *t, bool *end, struct dg_
         r->checkpoint_ns = began;
     if (!rc && !r->stopping && validation_due(r, due, done))
         rc = validate(r, done, end, err);
-    if (!rc && r->stopping && !dg_checkpoint_dir_has(r->keeper, r->optimizer->step)) /* meanwhile */
+    if (!rc && r->stopping &&
+        !dg_checkpoint_dir_find(r->keeper, r->optimizer->step)) /* meanwhile */
         rc = save(r, due ? DG_KEPT_DUE : DG_KEPT_EXTRA, err);
     const uint64_t spent = dg_clock_ns() - began;
     t->start_ns += spent; /* not counted in the training speed */
