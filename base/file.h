@@ -45,6 +45,10 @@ int dg_file_spare(const char *path, const char *const *inputs, size_t n, struct 
 /* Append a whole file to b. */
 int dg_file_read(const char *path, struct dg_buffer *b, struct dg_error *err);
 
+/* Append data[n] to an open file, such as a log, or leave the file as it was: half of a line or
+ * record would spoil the next one. Returns 0 or errno. */
+int dg_file_append_whole(int fd, const void *data, size_t n);
+
 /* Write to "path.tmp-PID-RANDOM", fsync, rename over path (keeping its mode), fsync the folder. The
  * old file stays intact on any failure. A killed process leaves the temporary file, which nothing
  * reads, until dg_file_drop_unfinished. A link stays: the file that it points to is replaced, or

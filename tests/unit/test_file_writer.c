@@ -9,11 +9,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/test_file_writer_XXXXXX";
@@ -288,6 +291,37 @@ static void files_are_copied(void **state)
     assert_copied("", 0);
 }
 
+/* Appends to a file until a disk of 150,000 bytes is full. Returns 0, or the step that went wrong.
+ */
+static int append_until_full(const char *path)
+{
+    static const char block[100000];
+    const struct rlimit limit = {150000, 150000};
+    struct stat st;
+    signal(SIGXFSZ, SIG_IGN);
+    const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0 || setrlimit(RLIMIT_FSIZE, &limit))
+        return 1;
+    if (dg_file_append_whole(fd, block, sizeof block))
+        return 2;
+    if (dg_file_append_whole(fd, block, sizeof block) != EFBIG)
+        return 3;
+    if (fstat(fd, &st) || st.st_size != sizeof block)
+        return 4;
+    return close(fd) || dg_file_append_whole(fd, block, 1) != EBADF ? 5 : 0;
+}
+
+static void full_disk_leaves_a_growing_file_as_it_was(void **state)
+{
+    (void)state;
+    int status;
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(append_until_full(in_folder("growing")));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, folder_new, folder_free)
 
 int main(void)
@@ -306,6 +340,7 @@ int main(void)
         TEST(links_to_folders_are_refused),
         TEST(inputs_are_spared),
         TEST(files_are_copied),
+        TEST(full_disk_leaves_a_growing_file_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/clock.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -84,11 +85,9 @@ static void add_step(struct dg_tensorboard *t, int64_t step)
     add_varint(&t->event, (uint64_t)step);
 }
 
-/* Write the event as a record: length, checksum of the length, data, checksum of the data. A partly
- * written record is cut off again, or later ones could not be read. */
+/* Write the event as a record: length, checksum of the length, data, checksum of the data. */
 static int write_event(struct dg_tensorboard *t, struct dg_error *err)
 {
-    struct stat before;
     struct dg_buffer *r = &t->record;
     dg_buffer_reset(r);
     add_little(r, t->event.len, 8);
@@ -96,16 +95,7 @@ static int write_event(struct dg_tensorboard *t, struct dg_error *err)
     dg_buffer_add(r, t->event.data, t->event.len);
     add_little(r, masked(crc32c(t->event.data, t->event.len)), 4);
     dg_alloc_check(!r->failed && !t->event.failed, "an event");
-    int why = fstat(t->file, &before) ? errno : 0;
-    for (size_t done = 0; done < r->len && !why;) {
-        const ssize_t k = write(t->file, r->data + done, r->len - done);
-        if (k > 0)
-            done += (size_t)k;
-        else if (k == 0 || errno != EINTR)
-            why = k ? errno : EIO;
-    }
-    if (why && ftruncate(t->file, before.st_size))
-        why = errno;
+    const int why = dg_file_append_whole(t->file, r->data, r->len);
     return why ? dg_error_set(err, DG_EIO, "cannot write %s: %s", t->path, strerror(why)) : 0;
 }
 

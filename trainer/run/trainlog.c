@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define RATE_SECONDS 20.0    /* time constant of the bar's average rates */
@@ -102,32 +101,11 @@ void dg_trainlog_close(struct dg_trainlog *l)
     free(l);
 }
 
-/* All of it or nothing: half a line would spoil the next one. 0, or errno. */
-static int write_line(int file, const char *s, size_t n)
-{
-    struct stat before;
-    size_t done = 0;
-    if (fstat(file, &before))
-        return errno;
-    while (done < n) {
-        ssize_t k = write(file, s + done, n - done);
-        if (k > 0) {
-            done += (size_t)k;
-        } else if (k == 0 || errno != EINTR) {
-            int why = k ? errno : EIO;
-            if (done && ftruncate(file, before.st_size))
-                why = errno;
-            return why;
-        }
-    }
-    return 0;
-}
-
 /* A log that cannot be written does not end a run: it warns once and tries again at the next
  * line. */
 static void append(struct dg_trainlog *l, const struct dg_buffer *line)
 {
-    int why = l->path ? write_line(l->file, line->data, line->len) : 0;
+    int why = l->path ? dg_file_append_whole(l->file, line->data, line->len) : 0;
     if (why && !l->failing)
         dg_trainlog_say(l, "warning: cannot write %s: %s; it will lack lines; training continues",
             l->path, strerror(why));
