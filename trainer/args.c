@@ -158,7 +158,7 @@ int dg_args_read(const struct dg_verb *verb, int argc, char **argv, struct dg_ar
     char name[64], usage[500];
     int n = 0;
     memset(out, 0, sizeof *out);
-    out->beam_size = out->lines = out->last = out->best = out->frequent = out->threads = -1;
+    out->last = out->best = out->threads = -1;
     out->length_penalty = -1;
     out->keep = 0.8;
     const struct dg_fields groups[] = {{chosen, choose(verb, chosen), out, NULL, NULL}};

@@ -14,8 +14,11 @@ struct dg_args {
     /* --text FROM:TO:SOURCE:TARGET */
     struct dg_field_list texts;
     const char *out, *data, *prepared, *from, *to, *device, *precision, *init, *tensorboard;
+    /* 0: not given */
+    uint64_t lines;
+    uint32_t beam_size, frequent;
     /* -1: not given */
-    int64_t beam_size, lines, last, best, frequent;
+    int64_t last, best;
     double length_penalty, keep;
     /* 0: all */
     int64_t threads;

@@ -68,7 +68,7 @@ int dg_verb_batches(const struct dg_args *a, struct dg_error *err)
 {
     struct dg_recipe *r = NULL;
     struct dg_dataset *d = NULL;
-    if (a->lines < 1)
+    if (!a->lines)
         return dg_error_set(
             err, DG_EINVAL, "--lines N is needed, 1 or more: training's batches have no end");
     int rc = dg_verb_load_recipe(a, &r, err);
@@ -76,8 +76,8 @@ int dg_verb_batches(const struct dg_args *a, struct dg_error *err)
         struct dg_dataset_options o = dg_run_batches(r);
         rc = dg_dataset_open(a->prepared, "train", &o, &d, err);
     }
-    for (long i = 0; i < a->lines && !rc; i++) {
-        dg_dataset_enter(d, dg_recipe_stage_of(r, i + 1));
+    for (uint64_t i = 1; i <= a->lines && !rc; i++) {
+        dg_dataset_enter(d, dg_recipe_stage_of(r, (int64_t)i));
         rc = dg_batches_print(d, stdout, err);
     }
     dg_dataset_close(d);

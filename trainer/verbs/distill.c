@@ -56,8 +56,8 @@ static int lay_out(struct distillation *d, struct dg_error *err)
     free(text);
     if (!rc)
         rc = count_lines(d->a->words[1], &d->n, err);
-    if (!rc && d->a->lines > 0 && (uint64_t)d->a->lines < d->n)
-        d->n = (uint64_t)d->a->lines;
+    if (d->a->lines && d->a->lines < d->n)
+        d->n = d->a->lines;
     d->n_dev = d->n / 20 < 1000 ? d->n / 20 : 1000;
     if (!rc && !d->n_dev)
         rc = dg_error_set(err, DG_EINVAL, "%s has %" PRIu64 " lines, a student needs at least 20",

@@ -67,9 +67,9 @@ static int evaluate(const struct dg_args *a, const char *from, const char *to, s
     struct dg_evaluated e;
     struct dg_evaluate_text o = {.bundle = a->words[0],
         .set = {a->words[1], a->words[2], from, to},
-        .lines = a->lines > 0 ? (uint64_t)a->lines : 0,
+        .lines = a->lines,
         .threads = (int)a->threads,
-        .beam = a->beam_size > 0 ? (uint32_t)a->beam_size : 0,
+        .beam = a->beam_size,
         .alpha = (float)a->length_penalty,
         .score = true};
     int rc = dg_evaluate_text(&o, &e, err);
@@ -142,7 +142,7 @@ int dg_verb_calibrate(const struct dg_args *a, struct dg_error *err)
     const struct dg_calibrate_options o = {.bundle = a->words[0],
         .sets = sets.list,
         .n_sets = sets.n,
-        .lines = a->lines > 0 ? (uint64_t)a->lines : 0,
+        .lines = a->lines,
         .threads = (int)a->threads,
         .tried = a->quiet ? NULL : print_trial,
         .stop = dg_stop_flag()};

@@ -78,9 +78,9 @@ static int make_list(const struct dg_args *a, struct dg_error *err)
     struct dg_made_shortlist made;
     const struct dg_make_shortlist o = {.bundle = a->words[0],
         .prepared_dir = a->prepared,
-        .pairs = a->n_words == 1 && a->lines > 0 ? (uint64_t)a->lines : 0,
+        .pairs = a->n_words == 1 ? a->lines : 0,
         .best = a->best > 0 ? (uint32_t)a->best : 0,
-        .frequent = a->frequent > 0 ? (uint32_t)a->frequent : 0,
+        .frequent = a->frequent,
         .stop = dg_stop_flag()};
     int rc = a->texts.n ? prepare_texts(a, err) : 0;
     if (!rc)
@@ -110,7 +110,7 @@ static int measure_list(const struct dg_args *a, const struct dg_sets *sets, str
     const struct dg_list_guard o = {.bundle = a->words[0],
         .sets = sets->list,
         .n_sets = sets->n,
-        .lines = a->lines > 0 ? (uint64_t)a->lines : 0,
+        .lines = a->lines,
         .threads = (int)a->threads,
         .tried = a->quiet ? NULL : print_trial,
         .stop = dg_stop_flag()};

@@ -62,7 +62,7 @@ struct dg_bulk_options dg_synthetic_model_options(
         .source_lang = m->from,
         .target_lang = m->to,
         .threads = (int)a->threads,
-        .beam = a->beam_size > 0 ? (uint32_t)a->beam_size : 0,
+        .beam = a->beam_size,
         .alpha = (float)a->length_penalty};
 }
 
@@ -84,7 +84,7 @@ int dg_verb_backtranslate(const struct dg_args *a, struct dg_error *err)
     if (!rc) {
         const struct dg_translated_options o = {.model = dg_synthetic_model_options(a, &m),
             .text = a->words[1],
-            .lines = a->lines > 0 ? (uint64_t)a->lines : 0,
+            .lines = a->lines,
             .out_text = text,
             .out_translation = made,
             .quiet = a->quiet,

@@ -104,7 +104,7 @@ int dg_verb_treebank(const struct dg_args *a, struct dg_error *err)
     for (int side = 0; side < SIDES && !rc; side++)
         rc = begin(a, sides[side].suffix, &t.out[side], err);
     if (!rc)
-        rc = write_trees(&t, a->lines > 0 ? (uint64_t)a->lines : 0, err);
+        rc = write_trees(&t, a->lines, err);
     for (int side = 0; side < SIDES; side++) {
         if (rc)
             dg_file_abort(t.out[side]);
