@@ -21,10 +21,8 @@ struct place {
 };
 
 struct line_pair {
-    /* in block.text; once clean, in the task's buffer */
-    struct place source, target;
-    /* in block.text */
-    struct place raw[2];
+    /* source and target in block.text and, once clean, in the task's buffer */
+    struct place raw[2], clean[2];
     uint32_t domain;
     bool cut, swapped;
     /* of source and target */
@@ -78,14 +76,14 @@ static struct dg_hash128 pair_hash(
 }
 
 /* Cleans one side to the end of the task's buffer. */
-static enum dg_drop clean_side(struct block *b, struct task *t, struct place *side)
+static enum dg_drop clean_side(
+    struct block *b, struct task *t, const struct place *raw, struct place *clean)
 {
     enum dg_drop why;
-    size_t begin = t->text.len;
-    if (dg_clean_line(b->text.data + side->begin, side->len, &t->text, &why, &t->err))
+    clean->begin = t->text.len;
+    if (dg_clean_line(b->text.data + raw->begin, raw->len, &t->text, &why, &t->err))
         return DG_DROP_UTF8; /* the task's error is reported */
-    side->begin = begin;
-    side->len = t->text.len - begin;
+    clean->len = t->text.len - clean->begin;
     return why;
 }
 
@@ -98,27 +96,27 @@ bool dg_prepare_is_swapped(
 
 static void clean_one(struct block *b, struct task *t, struct line_pair *p)
 {
-    const struct dg_recipe *r = b->job->r;
+    const struct dg_recipe_pair *pair = &b->job->r->data.pairs[b->pair];
     size_t start = t->text.len;
-    for (int side = 0; side < 2; side++)
+    p->why = DG_KEEP;
+    for (int side = 0; side < 2; side++) {
         p->columns[side] =
             dg_prepare_has_columns(b->text.data + p->raw[side].begin, p->raw[side].len);
-    enum dg_drop why_source = clean_side(b, t, &p->source);
-    enum dg_drop why_target = why_source ? DG_KEEP : clean_side(b, t, &p->target);
-    p->why = why_source ? why_source : why_target;
+        if (p->why == DG_KEEP)
+            p->why = clean_side(b, t, &p->raw[side], &p->clean[side]);
+    }
     if (p->why == DG_KEEP && p->cut)
         p->why = DG_DROP_LONG;
     if (p->why == DG_KEEP) {
         /* text.data can be NULL only if both sides are empty */
         const char *text = t->text.data ? t->text.data : "";
-        const char *s = text + p->source.begin, *g = text + p->target.begin;
-        p->why = dg_clean_pair(
-            &r->cleaning, &r->data.pairs[b->pair], s, p->source.len, g, p->target.len);
+        const char *s = text + p->clean[0].begin, *g = text + p->clean[1].begin;
+        const size_t s_len = p->clean[0].len, g_len = p->clean[1].len;
+        p->why = dg_clean_pair(&b->job->r->cleaning, pair, s, s_len, g, g_len);
         if (p->why == DG_KEEP)
-            p->why = dg_prepare_held_out_as(b->job, s, p->source.len, g, p->target.len);
-        p->swapped = p->why == DG_DROP_LANGUAGE && dg_prepare_is_swapped(&r->data.pairs[b->pair], s,
-                                                       p->source.len, g, p->target.len);
-        p->hash = pair_hash(b->pair, s, p->source.len, g, p->target.len);
+            p->why = dg_prepare_held_out_as(b->job, s, s_len, g, g_len);
+        p->swapped = p->why == DG_DROP_LANGUAGE && dg_prepare_is_swapped(pair, s, s_len, g, g_len);
+        p->hash = pair_hash(b->pair, s, s_len, g, g_len);
     }
     if (p->why != DG_KEEP) /* free the space of a dropped pair */
         t->text.len = start;
@@ -168,14 +166,12 @@ static int read_block(struct block *b, struct dg_corpus *c, struct dg_error *err
             b->job, label, b->file->domains[0] ? lines[2].len : strlen(label), &p->domain, err);
         if (rc)
             return rc;
-        p->source = (struct place){b->text.len, lines[0].len};
-        dg_buffer_add(&b->text, lines[0].text, lines[0].len);
-        p->target = (struct place){b->text.len, lines[1].len};
-        dg_buffer_add(&b->text, lines[1].text, lines[1].len);
+        for (int side = 0; side < 2; side++) {
+            p->raw[side] = (struct place){b->text.len, lines[side].len};
+            dg_buffer_add(&b->text, lines[side].text, lines[side].len);
+        }
         p->cut = lines[0].cut || lines[1].cut;
         p->swapped = false;
-        p->raw[0] = p->source;
-        p->raw[1] = p->target;
         b->n++;
         dg_alloc_check(!b->text.failed, "a block of lines");
     }
@@ -213,10 +209,10 @@ static int write_block(struct block *b, size_t file, struct dg_error *err)
             .domain = p->domain,
             .weight = (float)weight,
             .back_translated = (uint32_t)b->file->back_translated,
-            .source_len = (uint32_t)p->source.len,
-            .target_len = (uint32_t)p->target.len,
-            .source = t->text.data + p->source.begin,
-            .target = t->text.data + p->target.begin};
+            .source_len = (uint32_t)p->clean[0].len,
+            .target_len = (uint32_t)p->clean[1].len,
+            .source = t->text.data + p->clean[0].begin,
+            .target = t->text.data + p->clean[1].begin};
         rc = dg_pairs_add(j->pairs, &out, err);
         if (rc == 0 && b->dedup)
             rc = dg_dedup_add(b->dedup, p->hash, err);
