@@ -63,7 +63,7 @@ static int open_shards(
     if (!(most <= DG_DATASET_MAX_COPIES))
         return dg_error_set(err, DG_EFORMAT, "a weight is %g, must be at most %d", (double)most,
             DG_DATASET_MAX_COPIES);
-    d->copies = d->o.shuffle ? (uint64_t)ceilf(most) : 1;
+    d->stages[0].copies = d->o.shuffle ? (uint64_t)ceilf(most) : 1;
     if (d->first[n] == 0)
         return dg_error_set(
             err, DG_EINVAL, "no pairs of sentences in %s", n ? paths[0] : "the set");
@@ -72,8 +72,8 @@ static int open_shards(
 
 void dg_dataset_make_window(struct dg_dataset *d)
 {
-    uint64_t copies = d->copies;
-    for (size_t i = 0; d->stages && i <= d->o.n_stages; i++)
+    uint64_t copies = 1;
+    for (size_t i = 0; i <= d->o.n_stages; i++)
         copies = d->stages[i].copies > copies ? d->stages[i].copies : copies;
     const uint64_t places = dg_dataset_count(d) * copies,
                    n = d->o.window < places ? d->o.window : places;
@@ -88,11 +88,13 @@ int dg_dataset_open_shards(const char *const *paths, size_t n, const struct dg_d
     *out = NULL;
     struct dg_dataset *d = dg_alloc(1, sizeof *d, "a data set");
     d->o = *o;
+    d->o.stages = NULL;
+    d->o.n_stages = 0;
+    d->stages = dg_alloc(1, sizeof *d->stages, "stages");
     int rc = o->batch_tokens ? open_shards(d, paths, n, err)
                              : dg_error_field(err, DG_EINVAL, "batch_tokens",
                                    "batch_tokens is 0, must be at least 1");
     d->o.window = o->window ? o->window : DEFAULT_WINDOW;
-    d->o.n_stages = 0;
     if (rc == 0)
         dg_dataset_make_window(d);
     if (rc) {
@@ -190,12 +192,8 @@ int dg_dataset_open(const char *prepared_dir, const char *name, const struct dg_
     rc = set && set->n_shards
              ? dg_dataset_open_shards(set->shards, set->n_shards, o, out, err)
              : dg_error_set(err, DG_ENOTFOUND, "%s holds no set %s", prepared_dir, name);
-    if (rc == 0 && o->n_stages && o->shuffle) {
-        (*out)->o.stages = o->stages;
-        (*out)->o.n_stages = o->n_stages;
-        rc = dg_dataset_open_stages(*out, p, err);
-        (*out)->o.stages = NULL;
-    }
+    if (rc == 0 && o->shuffle)
+        rc = dg_dataset_open_stages(*out, o->stages, o->n_stages, p, err);
     if (rc == 0 && o->links)
         rc = open_links(*out, set, err);
     if (rc == 0 && (o->bpe_dropout > 0 || dg_noise_wanted(o->noise)))
@@ -217,7 +215,7 @@ void dg_dataset_close(struct dg_dataset *d)
         if (d->links)
             dg_link_file_close(d->links[i]);
     }
-    for (size_t i = 0; d->stages && i <= d->o.n_stages; i++)
+    for (size_t i = 0; i <= d->o.n_stages; i++)
         free(d->stages[i].factors);
     free(d->stages);
     free(d->links);

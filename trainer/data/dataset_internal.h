@@ -23,7 +23,7 @@ struct dg_dataset_range {
 
 /* Weights of a stage. */
 struct dg_dataset_stage {
-    /* [n_domains] factors on a pair's weight */
+    /* [domains of the prepared folder] factors on a pair's weight; NULL: all are 1 */
     double *factors;
     /* places of a pair in an epoch: the largest weight, rounded up */
     uint64_t copies;
@@ -44,11 +44,8 @@ struct dg_dataset {
     uint32_t max_drawn;
     /* drawn sentences of the last batch; NULL: no noise and no BPE dropout */
     struct dg_sampling *draw;
-    /* places of a pair in an epoch of this stage */
-    uint64_t copies;
-    /* [o.n_stages + 1], the last with the pairs' own weights; NULL without stages */
+    /* [o.n_stages + 1], the last with the pairs' own weights */
     struct dg_dataset_stage *stages;
-    size_t n_domains;
 
     /* The current window; built when its first batch is needed. */
     struct dg_dataset_position position;
@@ -67,11 +64,10 @@ struct dg_dataset {
 /* The sentence's entry as stored, before noise and BPE dropout. */
 const struct dg_shard_entry *dg_dataset_entry(const struct dg_dataset *d, uint64_t sentence);
 
-/* dataset_stages.c. Read the stages' weights for the domains of a prepared folder and enter the
- * first stage. */
-int dg_dataset_open_stages(struct dg_dataset *d, const struct dg_prepared *p, struct dg_error *err);
-/* Switch to the weights of the position's stage. */
-void dg_dataset_use_stage(struct dg_dataset *d);
+/* dataset_stages.c. Put stages[n] with the weights of a prepared folder's domains before the one
+ * with the pairs' own. */
+int dg_dataset_open_stages(struct dg_dataset *d, const struct dg_recipe_stage *stages, size_t n,
+    const struct dg_prepared *p, struct dg_error *err);
 /* A pair's weight in the current stage. */
 double dg_dataset_weight_now(const struct dg_dataset *d, const struct dg_shard_entry *e);
 /* A pair's largest weight in any stage. */

@@ -37,6 +37,12 @@ static uint64_t permute(uint64_t key, uint64_t n, uint64_t x)
     return x;
 }
 
+/* Places of an epoch in the current stage: some for each pair, as many as the largest weight. */
+static uint64_t places(const struct dg_dataset *d)
+{
+    return dg_dataset_count(d) * d->stages[d->position.stage].copies;
+}
+
 /* Finds the pair at a place of the epoch; false if its weight leaves this copy out. */
 static bool at_place(const struct dg_dataset *d, uint64_t epoch, uint64_t place, uint64_t *sentence)
 {
@@ -45,7 +51,7 @@ static bool at_place(const struct dg_dataset *d, uint64_t epoch, uint64_t place,
         *sentence = place;
         return true;
     }
-    uint64_t x = permute(keyed(d->o.seed, 1, epoch), count * d->copies, place);
+    uint64_t x = permute(keyed(d->o.seed, 1, epoch), places(d), place);
     *sentence = x % count;
     uint64_t copy = x / count;
     double rest = dg_dataset_weight_now(d, dg_dataset_entry(d, *sentence)) - (double)copy;
@@ -65,9 +71,10 @@ static int by_key(const void *a, const void *b)
 /* Take the window's pairs from the epoch, shortest target first, ties by source, then at random. */
 static void take_items(struct dg_dataset *d)
 {
-    uint64_t places = dg_dataset_count(d) * d->copies, place = d->position.cursor;
+    const uint64_t end = places(d);
+    uint64_t place = d->position.cursor;
     d->n_items = 0;
-    for (; place < places && d->n_items < d->o.window; place++) {
+    for (; place < end && d->n_items < d->o.window; place++) {
         struct dg_dataset_item *it = &d->items[d->n_items];
         if (!at_place(d, d->position.epoch, place, &it->sentence))
             continue;
@@ -159,7 +166,7 @@ int dg_dataset_next(struct dg_dataset *d, struct dg_batch *out, struct dg_error 
         d->built = false;
         d->position.batch = 0;
         d->position.cursor = d->window_end;
-        if (d->window_end == dg_dataset_count(d) * d->copies) {
+        if (d->window_end == places(d)) {
             d->position.cursor = 0;
             d->position.epoch++;
         }
@@ -185,21 +192,19 @@ double dg_dataset_epochs(const struct dg_dataset *d)
     double place = (double)p->cursor;
     if (d->built && d->n_batches)
         place += (double)(d->window_end - p->cursor) * (double)p->batch / (double)d->n_batches;
-    return (double)p->epoch + place / (double)(dg_dataset_count(d) * d->copies);
+    return (double)p->epoch + place / (double)places(d);
 }
 
 int dg_dataset_seek(struct dg_dataset *d, const struct dg_dataset_position *p, struct dg_error *err)
 {
-    const uint64_t copies =
-        d->stages && p->stage <= d->o.n_stages ? d->stages[p->stage].copies : d->copies;
     if (p->stage > d->o.n_stages)
         return dg_error_set(err, DG_EINVAL, "position in stage %llu of %zu: it is of another run",
             (unsigned long long)p->stage + 1, d->o.n_stages);
-    if (p->cursor >= dg_dataset_count(d) * copies)
+    const uint64_t end = dg_dataset_count(d) * d->stages[p->stage].copies;
+    if (p->cursor >= end)
         return dg_error_set(err, DG_EINVAL,
             "position %llu is past the data's end (%llu): it belongs to other data",
-            (unsigned long long)p->cursor, (unsigned long long)(dg_dataset_count(d) * copies));
-    d->copies = copies;
+            (unsigned long long)p->cursor, (unsigned long long)end);
     d->position = *p;
     d->built = false;
     return 0;
