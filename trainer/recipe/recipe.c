@@ -254,10 +254,10 @@ int dg_recipe_parse(const char *text, size_t n, const char *base_dir, const char
     return rc;
 }
 
-int dg_recipe_change(const struct dg_json *resolved, const char *data_dir,
+int dg_recipe_of_json(const struct dg_json *recipe, const char *data_dir,
     const char *const *settings, size_t n_settings, struct dg_recipe **out, struct dg_error *err)
 {
-    return resolve(resolved, "", data_dir, settings, n_settings, out, err);
+    return resolve(recipe, "", data_dir, settings, n_settings, out, err);
 }
 
 void dg_recipe_free(struct dg_recipe *r)

@@ -41,12 +41,7 @@ int dg_run_check_inputs(const struct dg_run *r, struct dg_error *err)
 static int resolve(const struct dg_run *r, const struct dg_checkpoint *c, struct dg_recipe **out,
     struct dg_error *err)
 {
-    struct dg_buffer text;
-    dg_buffer_init(&text);
-    int rc = dg_json_write(c->state.recipe, 0, &text) || text.failed
-                 ? dg_error_set(err, DG_ENOMEM, "no memory for the checkpoint's recipe")
-                 : dg_recipe_parse(text.data, text.len, "", r->recipe->data_dir, out, err);
-    dg_buffer_deinit(&text);
+    int rc = dg_recipe_of_json(c->state.recipe, r->recipe->data_dir, NULL, 0, out, err);
     return rc ? dg_error_prefix(err, "the checkpoint's recipe") : 0;
 }
 

@@ -113,7 +113,7 @@ int dg_run_save_settings(const struct dg_run *r, struct dg_error *err)
 static int take_recipe(
     struct dg_run *r, const struct dg_json *o, const char *data_dir, struct dg_error *err)
 {
-    int rc = dg_recipe_change(
+    int rc = dg_recipe_of_json(
         dg_json_get(o, "recipe"), data_dir, r->o->settings, r->o->n_settings, &r->own_recipe, err);
     r->recipe = r->own_recipe;
     return rc;

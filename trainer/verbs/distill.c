@@ -114,7 +114,6 @@ static int make_recipe(const struct distillation *d, struct dg_recipe **out, str
     struct dg_json *o = dg_json_new_object(), *data = dg_json_new_object(),
                    *pairs = dg_json_new_array(), *pair = dg_json_new_object(),
                    *output = dg_json_new_object();
-    struct dg_buffer text;
     char *name = dg_alloc_print("%s-%s-student", t->from, t->to),
          *about = dg_alloc_print("%s-%s student of %s (version %.12s), trained on its translations",
              t->from, t->to, t->name, t->version);
@@ -132,11 +131,7 @@ static int make_recipe(const struct distillation *d, struct dg_recipe **out, str
     dg_json_set_string(output, "description", about);
     dg_json_set_string(output, "licence", t->licence);
     dg_json_set_take(o, "output", output);
-    dg_buffer_init(&text);
-    dg_json_write(o, 0, &text);
-    dg_alloc_check(!text.failed, "a recipe");
-    int rc = dg_recipe_parse(text.data, text.len, "", d->a->out, out, err);
-    dg_buffer_deinit(&text);
+    int rc = dg_recipe_of_json(o, d->a->out, NULL, 0, out, err);
     free(name);
     free(about);
     dg_json_free(o);

@@ -1,6 +1,5 @@
 #include "trainer/verbs/verbs.h"
 
-#include "base/buffer.h"
 #include "trainer/align/shortlist.h"
 #include "trainer/prepare/prepare.h"
 #include "trainer/score/list_guard.h"
@@ -27,8 +26,8 @@ static struct dg_json *pair_of(struct dg_json *pairs, const struct dg_calibrate_
     return lost ? NULL : p;
 }
 
-/* Writes a recipe that prepares these texts with the bundle's vocabulary. */
-static int write_recipe(const char *bundle, const struct dg_sets *texts, struct dg_buffer *out)
+/* Makes a recipe that prepares these texts with the bundle's vocabulary. NULL: no memory. */
+static struct dg_json *make_recipe(const char *bundle, const struct dg_sets *texts)
 {
     struct dg_json *root = dg_json_new_object(), *data = dg_json_new_object(),
                    *pairs = dg_json_new_array(), *vocabulary = dg_json_new_object();
@@ -46,9 +45,10 @@ static int write_recipe(const char *bundle, const struct dg_sets *texts, struct 
     lost = dg_json_set_string(vocabulary, "from", bundle) || lost;
     lost = dg_json_set_take(root, "data", data) || lost;
     lost = dg_json_set_take(root, "vocabulary", vocabulary) || lost;
-    lost = lost || dg_json_write(root, 0, out) || out->failed;
+    if (!lost)
+        return root;
     dg_json_free(root);
-    return lost;
+    return NULL;
 }
 
 /* Prepares the texts in the folder of --prepared, which is left as it is if it matches them. */
@@ -56,19 +56,18 @@ static int prepare_texts(const struct dg_args *a, struct dg_error *err)
 {
     struct dg_sets texts = {0};
     struct dg_recipe *r = NULL;
-    struct dg_buffer json;
-    dg_buffer_init(&json);
+    struct dg_json *json = NULL;
     int rc = dg_sets_read(a->texts.items, a->texts.n, &texts, err);
-    if (!rc && write_recipe(a->words[0], &texts, &json))
+    if (!rc && !(json = make_recipe(a->words[0], &texts)))
         rc = dg_error_set(err, DG_ENOMEM, "no memory for a recipe");
     if (!rc)
-        rc = dg_recipe_parse(json.data, json.len, "", "", &r, err);
+        rc = dg_recipe_of_json(json, "", NULL, 0, &r, err);
     const struct dg_prepare_options o = {
         .dir = a->prepared, .threads = (int)a->threads, .quiet = a->quiet, .stop = dg_stop_flag()};
     if (!rc)
         rc = dg_prepare(r, &o, NULL, err);
     dg_recipe_free(r);
-    dg_buffer_deinit(&json);
+    dg_json_free(json);
     dg_sets_free(&texts);
     return rc;
 }
