@@ -31,8 +31,6 @@ static void print_scores(const struct dg_bleu *bleu, const struct dg_chrf *chrf)
 static void print_json(const struct dg_evaluated *e)
 {
     struct dg_json *o = dg_json_new_object();
-    struct dg_buffer text;
-    dg_buffer_init(&text);
     dg_json_set_int(o, "lines", (int64_t)e->lines);
     dg_json_set_real(o, "bleu", dg_bleu_score(&e->bleu));
     dg_json_set_string(o, "bleu_signature", dg_bleu_signature());
@@ -43,11 +41,7 @@ static void print_json(const struct dg_evaluated *e)
     dg_json_set_real(o, "nll", e->nll / (double)e->pieces);
     dg_json_set_real(o, "perplexity", exp(e->nll / (double)e->pieces));
     dg_json_set_real(o, "seconds", e->seconds);
-    dg_json_write(o, 0, &text);
-    if (text.data)
-        puts(text.data);
-    dg_buffer_deinit(&text);
-    dg_json_free(o);
+    dg_verb_print_json_take(o, 0);
 }
 
 static void print_perplexity(const struct dg_evaluated *e)

@@ -129,8 +129,6 @@ static void print_brackets(const struct dg_evalb *e, bool json)
         return;
     }
     struct dg_json *o = dg_json_new_object();
-    struct dg_buffer text;
-    dg_buffer_init(&text);
     dg_json_set_int(o, "sentences", (int64_t)e->sentences);
     dg_json_set_int(o, "exact", (int64_t)e->exact);
     dg_json_set_int(o, "matched", (int64_t)e->matched);
@@ -139,11 +137,7 @@ static void print_brackets(const struct dg_evalb *e, bool json)
     dg_json_set_real(o, "recall", dg_evalb_recall(e));
     dg_json_set_real(o, "precision", dg_evalb_precision(e));
     dg_json_set_real(o, "f1", dg_evalb_f1(e));
-    dg_json_write(o, 0, &text);
-    if (text.data)
-        puts(text.data);
-    dg_buffer_deinit(&text);
-    dg_json_free(o);
+    dg_verb_print_json_take(o, 0);
 }
 
 /* Gold trees and parsed ones. */

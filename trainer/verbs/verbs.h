@@ -39,6 +39,8 @@ int dg_verb_filter(const struct dg_args *a, struct dg_error *err);
 int dg_verb_treebank(const struct dg_args *a, struct dg_error *err);
 int dg_verb_evalb(const struct dg_args *a, struct dg_error *err);
 
+/* Print a value, on one line (indent 0) or indented. Takes it. */
+void dg_verb_print_json_take(struct dg_json *v, int indent);
 /* Load the recipe named by the first word, with the command line's settings. Caller frees. */
 int dg_verb_load_recipe(const struct dg_args *a, struct dg_recipe **out, struct dg_error *err);
 
