@@ -25,7 +25,7 @@ struct dg_aligner *dg_aligner_new(const struct dg_dataset *d, const struct dg_al
         .target_vocab = o->target_vocab,
         .source_eos = o->eos,
         .target_eos = o->eos,
-        .pairs = o->pairs ? o->pairs : 200000,
+        .pairs = DG_LEXICON_PAIRS,
         .tension = 4}; /* initial value of Dyer et al. */
     a->there = dg_lexicon_new(d, &l);
     l.source_vocab = o->target_vocab;

@@ -1,7 +1,7 @@
 /* Aligns the pieces of a data set's pairs for guided alignment: two lexicons
- * (trainer/align/lexicon.h) with a prior for the diagonal, one per direction. Of their most
- * probable links the intersection is kept and extended by neighbouring links of the union
- * ("grow-diag", Koehn et al. 2003). One thread. */
+ * (trainer/align/lexicon.h) with a prior for the diagonal, one per direction, learned from at most
+ * DG_LEXICON_PAIRS pairs. Of their most probable links the intersection is kept and extended by
+ * neighbouring links of the union ("grow-diag", Koehn et al. 2003). One thread. */
 #ifndef DG_TRAINER_ALIGN_ALIGNER_H
 #define DG_TRAINER_ALIGN_ALIGNER_H
 
@@ -19,8 +19,6 @@ struct dg_aligner_options {
     int32_t eos;
     /* another source piece that is never linked (<bt>); 0 or -1: none */
     int32_t unlinked;
-    /* the lexicons learn from at most this many pairs, evenly spread; 0: 200,000 */
-    uint64_t pairs;
 };
 
 struct dg_aligner *dg_aligner_new(const struct dg_dataset *d, const struct dg_aligner_options *o);

@@ -21,10 +21,9 @@ struct dg_dictionary_options {
     /* index in the recipe's data.pairs: learns only from its sentences */
     uint32_t pair;
     const char *source_lang, *target_lang;
-    /* reads only the first this many of them; 0: all */
+    /* reads only the first this many of them; 0: all. The lexicons learn from at most
+     * DG_LEXICON_PAIRS of those */
     uint64_t most_pairs;
-    /* the lexicons learn from at most this many pairs, evenly spread; 0: 200,000 */
-    uint64_t lexicon_pairs;
 };
 
 /* Reads all pairs twice, and skips those that are left out. */

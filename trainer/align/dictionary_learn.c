@@ -194,7 +194,7 @@ static void translate_words(struct learning *l, const struct dg_dataset *d, bool
         .target_vocab = n_to + 1,
         .source_eos = (int32_t)n_from,
         .target_eos = (int32_t)n_to,
-        .pairs = l->o->lexicon_pairs ? l->o->lexicon_pairs : 200000,
+        .pairs = DG_LEXICON_PAIRS,
         .reversed = reversed};
     const struct dg_translation *list = NULL;
     struct dg_lexicon *lexicon = dg_lexicon_new(d, &o);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { MAX_PIECES = DG_LEXICON_PIECES, HUGE_PAGE = 2 << 20, FIRST_CELLS = 1 << 16 };
+enum { MAX_PIECES = DG_LEXICON_PIECES, HUGE_PAGE = 2 << 20, FIRST_CELLS = 1 << 16, ITERATIONS = 5 };
 
 /* The prior of the empty word. */
 static const float null_share = 0.08f;
@@ -110,11 +110,16 @@ uint64_t dg_lexicon_draw(uint64_t i, uint64_t n, uint64_t all)
     return begin + mix(i) % (end - begin);
 }
 
+static uint64_t pairs_of(const struct dg_lexicon *l)
+{
+    uint64_t all = dg_dataset_count(l->d);
+    return l->o.pairs && l->o.pairs < all ? l->o.pairs : all;
+}
+
 /* Loads the i-th pair to learn from; false: it is too long. */
 static bool load(struct dg_lexicon *l, uint64_t i)
 {
-    uint64_t all = dg_dataset_count(l->d);
-    uint64_t at = l->o.pairs && l->o.pairs < all ? dg_lexicon_draw(i, l->o.pairs, all) : i;
+    const uint64_t at = dg_lexicon_draw(i, pairs_of(l), dg_dataset_count(l->d));
     uint32_t s, t;
     dg_dataset_lengths(l->d, at, &s, &t);
     if (s > MAX_PIECES || t > MAX_PIECES)
@@ -126,12 +131,6 @@ static bool load(struct dg_lexicon *l, uint64_t i)
     l->n_source = without(l->source, l->o.reversed ? t : s, l->o.source_eos);
     l->n_target = without(l->target, l->o.reversed ? s : t, l->o.target_eos);
     return true;
-}
-
-static uint64_t pairs_of(const struct dg_lexicon *l)
-{
-    uint64_t all = dg_dataset_count(l->d);
-    return l->o.pairs && l->o.pairs < all ? l->o.pairs : all;
 }
 
 /* Estimates how many different keys were noted, 0.8 % off: HyperLogLog (Flajolet et al. 2007). */
@@ -284,7 +283,7 @@ struct dg_lexicon *dg_lexicon_new(const struct dg_dataset *d, const struct dg_le
     l->totals = dg_alloc((size_t)o->source_vocab + 1, sizeof *l->totals, "a lexicon");
     l->counts = dg_alloc(o->target_vocab, sizeof *l->counts, "a lexicon");
     collect(l);
-    for (int i = 0; i < (o->iterations ? o->iterations : 5); i++) {
+    for (int i = 0; i < ITERATIONS; i++) {
         expect(l);
         maximise(l);
     }

@@ -106,8 +106,7 @@ static int learn(
         .pair = pair,
         .source_lang = p->source_lang,
         .target_lang = p->target_lang,
-        .most_pairs = LEARN_PAIRS,
-        .lexicon_pairs = LEARN_PAIRS};
+        .most_pairs = LEARN_PAIRS};
     return dg_dictionary_learn(j->pairs, &o, out, err);
 }
 

@@ -8,10 +8,6 @@
 
 #include <stdlib.h>
 
-/* Pairs to learn from, as for a run's other lexicons. With 16,000 pieces this takes half a minute
- * of one core and up to 1.0 GB. */
-enum { PAIRS = 200000 };
-
 /* True if sentences need more than half of the vocabulary: the engine ignores such lists. */
 static bool too_long(const struct dg_config *c, double pieces)
 {
@@ -30,7 +26,7 @@ size_t dg_bundle_list_bytes(const struct dg_run *r)
         .target_vocab = r->config.target_vocab,
         .source_eos = dg_prepared_eos(r->prepared),
         .target_eos = r->config.eos,
-        .pairs = PAIRS};
+        .pairs = DG_LEXICON_PAIRS};
     return dg_bundle_list_wanted(r) ? dg_lexicon_bytes(r->data, &o) : 0;
 }
 
@@ -94,7 +90,7 @@ int dg_bundle_list_add(
 {
     const struct dg_make_shortlist m = {.bundle = r->bundle_dir,
         .prepared_dir = r->prepared_dir,
-        .pairs = PAIRS,
+        .pairs = DG_LEXICON_PAIRS,
         .file_only = true,
         .stop = r->o->stop};
     const uint64_t began = dg_clock_ns();
