@@ -1,5 +1,7 @@
-/* Dev and test sets that are refused; what a good one is made into is tested in test_prepare.c. */
+/* Sets that are refused; what a good one is made into is tested in test_prepare.c. */
 #include "tests/unit/prepare_corpus.h"
+
+#include "trainer/data/dataset.h"
 
 /* A dev set must have a loss: one with only long lines, or with none, is refused. A test set needs
  * no loss. */
@@ -123,11 +125,31 @@ static void test_sets_in_other_languages(void **state)
     dg_recipe_free(r);
 }
 
+static void test_damaged_shard_is_refused(void **state)
+{
+    (void)state;
+    struct dg_recipe *r = recipe("");
+    struct dg_dataset_options o = {.batch_tokens = 1000};
+    struct dg_dataset *d;
+    struct dg_error err = {0};
+    assert_int_equal(prepare(r, in_folder("damaged"), 1, NULL, &err), 0);
+    FILE *f = fopen(in_folder("damaged/train-00000.shard"), "r+b");
+    assert_non_null(f);
+    assert_int_equal(fseek(f, 65, SEEK_SET), 0); /* upper half of the first id */
+    assert_int_equal(fputc(0xFF, f), 0xFF);
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(dg_dataset_open(in_folder("damaged"), "train", &o, &d, &err), DG_EFORMAT);
+    assert_non_null(strstr(err.message, "train-00000.shard: the checksum does not match"));
+    assert_null(d);
+    dg_recipe_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_dev_set_without_a_loss),
         cmocka_unit_test(test_faulty_lines_are_found_first),
-        cmocka_unit_test(test_sets_in_other_languages)};
+        cmocka_unit_test(test_sets_in_other_languages),
+        cmocka_unit_test(test_damaged_shard_is_refused)};
     if (make(NULL))
         return 1;
     write_corpus();

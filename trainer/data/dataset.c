@@ -192,6 +192,9 @@ int dg_dataset_open(const char *prepared_dir, const char *name, const struct dg_
     rc = set && set->n_shards
              ? dg_dataset_open_shards(set->shards, set->n_shards, o, out, err)
              : dg_error_set(err, DG_ENOTFOUND, "%s holds no set %s", prepared_dir, name);
+    /* An id that changed on the disk would be read outside of the embeddings. */
+    for (size_t i = 0; rc == 0 && i < (*out)->n_shards; i++)
+        rc = dg_shard_verify((*out)->shards[i], err);
     if (rc == 0 && o->shuffle)
         rc = dg_dataset_open_stages(*out, o->stages, o->n_stages, p, err);
     if (rc == 0 && o->links)
