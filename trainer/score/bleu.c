@@ -4,7 +4,6 @@
 #include "trainer/score/ngram.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *dg_bleu_signature(void)
@@ -12,62 +11,38 @@ const char *dg_bleu_signature(void)
     return "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:dragoman-" DG_VERSION;
 }
 
-/* A tokenised text, with one space between tokens. */
-struct tokens {
+static struct dg_ngram_units cut(const char *s, size_t n)
+{
+    struct dg_ngram_units t = {.gap = 1};
     struct dg_buffer text;
-    /* [n + 1]: begin[i + 1] - 1 is the end of token i */
-    size_t *begin;
-    size_t n;
-};
-
-static void tokens_deinit(struct tokens *t)
-{
-    dg_buffer_deinit(&t->text);
-    free(t->begin);
-}
-
-static void tokens_init(struct tokens *t, const char *s, size_t n)
-{
-    memset(t, 0, sizeof *t);
-    dg_buffer_init(&t->text);
-    dg_bleu_tokenize(s, n, &t->text);
-    t->begin = dg_alloc(t->text.len + 2, sizeof *t->begin, "a line to score");
-    dg_alloc_check(!t->text.failed, "a line to score");
-    t->begin[0] = 0;
-    for (size_t i = 0; i < t->text.len; i++)
-        if (t->text.data[i] == ' ')
-            t->begin[++t->n] = i + 1;
-    if (t->text.len)
-        t->begin[++t->n] = t->text.len + 1;
-}
-
-/* Write the n-grams of one order to list; return how many. */
-static size_t list_ngrams(const struct tokens *t, size_t order, struct dg_ngram *list)
-{
-    size_t n = t->n >= order ? t->n - order + 1 : 0;
-    for (size_t i = 0; i < n; i++)
-        list[i] =
-            (struct dg_ngram){t->text.data + t->begin[i], t->begin[i + order] - 1 - t->begin[i]};
-    return n;
+    size_t len;
+    dg_buffer_init(&text);
+    dg_bleu_tokenize(s, n, &text);
+    t.text = dg_buffer_take(&text, &len);
+    dg_alloc_check(t.text, "a line to score");
+    t.begin = dg_alloc(len + 2, sizeof *t.begin, "a line to score");
+    for (size_t i = 0; i < len; i++)
+        if (t.text[i] == ' ')
+            t.begin[++t.n] = i + 1;
+    if (len)
+        t.begin[++t.n] = len + 1;
+    return t;
 }
 
 void dg_bleu_add(
     struct dg_bleu *b, const char *hyp, size_t hyp_len, const char *ref, size_t ref_len)
 {
-    struct tokens h, r = {0};
-    tokens_init(&h, hyp, hyp_len);
-    tokens_init(&r, ref, ref_len);
-    struct dg_ngram *list = dg_alloc(h.n + r.n + 1, sizeof *list, "a line to score");
-    for (size_t order = 1; order <= DG_BLEU_ORDER; order++) {
-        size_t n_h = list_ngrams(&h, order, list), n_r = list_ngrams(&r, order, list + h.n);
-        b->total[order - 1] += n_h;
-        b->correct[order - 1] += dg_ngram_match(list, n_h, list + h.n, n_r);
+    struct dg_ngram_units h = cut(hyp, hyp_len), r = cut(ref, ref_len);
+    struct dg_ngram_counts counts[DG_BLEU_ORDER];
+    dg_ngram_count(&h, &r, DG_BLEU_ORDER, counts);
+    for (size_t i = 0; i < DG_BLEU_ORDER; i++) {
+        b->total[i] += counts[i].hyp;
+        b->correct[i] += counts[i].match;
     }
     b->hyp_len += h.n;
     b->ref_len += r.n;
-    free(list);
-    tokens_deinit(&r);
-    tokens_deinit(&h);
+    dg_ngram_units_free(&h);
+    dg_ngram_units_free(&r);
 }
 
 /* Precisions in percent. Orders without a match are smoothed as in NIST's mteval: they count half,

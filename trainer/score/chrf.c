@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "trainer/score/ngram.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define BETA 2.0
@@ -13,14 +12,6 @@ const char *dg_chrf_signature(void)
     return "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:dragoman-" DG_VERSION;
 }
 
-/* A text's characters without white space. */
-struct chars {
-    char *text;
-    /* [n + 1] */
-    size_t *begin;
-    size_t n;
-};
-
 static size_t char_bytes(const char *s, size_t n)
 {
     size_t k = 1;
@@ -29,11 +20,11 @@ static size_t char_bytes(const char *s, size_t n)
     return k;
 }
 
-static void chars_init(struct chars *c, const char *s, size_t n)
+/* Cuts a text into its characters, without white space. */
+static struct dg_ngram_units cut(const char *s, size_t n)
 {
-    c->n = 0;
-    c->text = dg_alloc(n + 1, 1, "a line to score");
-    c->begin = dg_alloc(n + 1, sizeof *c->begin, "a line to score");
+    struct dg_ngram_units c = {.text = dg_alloc(n + 1, 1, "a line to score"),
+        .begin = dg_alloc(n + 1, sizeof *c.begin, "a line to score")};
     size_t len = 0;
     for (size_t i = 0; i < n;) {
         size_t space = dg_ngram_space(s + i, n - i);
@@ -42,41 +33,29 @@ static void chars_init(struct chars *c, const char *s, size_t n)
             continue;
         }
         size_t k = char_bytes(s + i, n - i);
-        memcpy(c->text + len, s + i, k);
-        c->begin[c->n++] = len;
+        memcpy(c.text + len, s + i, k);
+        c.begin[c.n++] = len;
         len += k;
         i += k;
     }
-    c->begin[c->n] = len;
-}
-
-static size_t list_ngrams(const struct chars *c, size_t order, struct dg_ngram *list)
-{
-    size_t n = c->n >= order ? c->n - order + 1 : 0;
-    for (size_t i = 0; i < n; i++)
-        list[i] = (struct dg_ngram){c->text + c->begin[i], c->begin[i + order] - c->begin[i]};
-    return n;
+    c.begin[c.n] = len;
+    return c;
 }
 
 void dg_chrf_add(
     struct dg_chrf *c, const char *hyp, size_t hyp_len, const char *ref, size_t ref_len)
 {
-    struct chars h = {0}, r = {0};
-    chars_init(&h, hyp, hyp_len);
-    chars_init(&r, ref, ref_len);
-    struct dg_ngram *list = dg_alloc(h.n + r.n + 1, sizeof *list, "a line to score");
-    for (size_t order = 1; order <= DG_CHRF_ORDER; order++) {
-        size_t n_h = list_ngrams(&h, order, list), n_r = list_ngrams(&r, order, list + h.n);
+    struct dg_ngram_units h = cut(hyp, hyp_len), r = cut(ref, ref_len);
+    struct dg_ngram_counts counts[DG_CHRF_ORDER];
+    dg_ngram_count(&h, &r, DG_CHRF_ORDER, counts);
+    for (size_t i = 0; i < DG_CHRF_ORDER; i++) {
         /* As in sacreBLEU: not counted if the reference has no n-gram of this order. */
-        c->hyp[order - 1] += n_r ? n_h : 0;
-        c->ref[order - 1] += n_r;
-        c->match[order - 1] += dg_ngram_match(list, n_h, list + h.n, n_r);
+        c->hyp[i] += counts[i].ref ? counts[i].hyp : 0;
+        c->ref[i] += counts[i].ref;
+        c->match[i] += counts[i].match;
     }
-    free(list);
-    free(h.text);
-    free(h.begin);
-    free(r.text);
-    free(r.begin);
+    dg_ngram_units_free(&h);
+    dg_ngram_units_free(&r);
 }
 
 double dg_chrf_score(const struct dg_chrf *c)

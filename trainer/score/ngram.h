@@ -6,14 +6,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct dg_ngram {
-    /* borrowed */
-    const char *text;
-    size_t len;
+/* A text cut into tokens or characters, with `gap` bytes between them. */
+struct dg_ngram_units {
+    char *text;
+    /* [n + 1] offset of each unit in text, and of one more after the last */
+    size_t *begin;
+    size_t n, gap;
 };
+void dg_ngram_units_free(struct dg_ngram_units *u);
 
-/* Sum over distinct n-grams of the smaller of the two counts. Sorts both lists. */
-uint64_t dg_ngram_match(struct dg_ngram *a, size_t n_a, struct dg_ngram *b, size_t n_b);
+/* N-grams of one order: in the hypothesis, in the reference, and in both (the sum over distinct
+ * ones of the smaller of the two counts). */
+struct dg_ngram_counts {
+    uint64_t hyp, ref, match;
+};
+/* Count the n-grams of orders 1 to `orders` into out[orders]. */
+void dg_ngram_count(const struct dg_ngram_units *hyp, const struct dg_ngram_units *ref,
+    size_t orders, struct dg_ngram_counts *out);
 
 /* Bytes of the white space character at the start of s[n]; 0 if there is none. */
 size_t dg_ngram_space(const char *s, size_t n);
