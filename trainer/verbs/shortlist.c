@@ -1,5 +1,6 @@
 #include "trainer/verbs/verbs.h"
 
+#include "base/alloc.h"
 #include "trainer/align/shortlist.h"
 #include "trainer/prepare/prepare.h"
 #include "trainer/score/list_guard.h"
@@ -9,46 +10,40 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Returns the recipe's entry of a direction, added if it is missing. NULL: no memory. */
-static struct dg_json *pair_of(struct dg_json *pairs, const struct dg_calibrate_set *text)
+/* Returns the recipe's list of files of a direction, added if it is missing. NULL: no memory. */
+static struct dg_json *files_of(struct dg_json *pairs, const struct dg_calibrate_set *text)
 {
     for (size_t i = 0; i < dg_json_length(pairs); i++) {
         struct dg_json *p = dg_json_at(pairs, i);
         if (!strcmp(dg_json_string(dg_json_get(p, "source_lang"), NULL), text->source_lang) &&
             !strcmp(dg_json_string(dg_json_get(p, "target_lang"), NULL), text->target_lang))
-            return p;
+            return dg_json_get(p, "train");
     }
     struct dg_json *p = dg_json_new_object();
-    int lost = dg_json_set_string(p, "source_lang", text->source_lang);
-    lost = dg_json_set_string(p, "target_lang", text->target_lang) || lost;
-    lost = dg_json_set_take(p, "train", dg_json_new_array()) || lost;
-    lost = dg_json_append_take(pairs, p) || lost;
-    return lost ? NULL : p;
+    dg_json_set_string(p, "source_lang", text->source_lang);
+    dg_json_set_string(p, "target_lang", text->target_lang);
+    dg_json_set_take(p, "train", dg_json_new_array());
+    return dg_json_append_take(pairs, p) ? NULL : dg_json_get(p, "train");
 }
 
-/* Makes a recipe that prepares these texts with the bundle's vocabulary. NULL: no memory. */
+/* Makes a recipe that prepares these texts with the bundle's vocabulary. */
 static struct dg_json *make_recipe(const char *bundle, const struct dg_sets *texts)
 {
     struct dg_json *root = dg_json_new_object(), *data = dg_json_new_object(),
                    *pairs = dg_json_new_array(), *vocabulary = dg_json_new_object();
-    int lost = 0;
     for (size_t i = 0; i < texts->n; i++) {
         struct dg_json *file = dg_json_new_object();
-        lost = dg_json_set_string(file, "source", texts->list[i].source) || lost;
-        lost = dg_json_set_string(file, "target", texts->list[i].target) || lost;
-        struct dg_json *pair = pair_of(pairs, &texts->list[i]);
-        lost = dg_json_append_take(dg_json_get(pair, "train"), file) || lost;
+        dg_json_set_string(file, "source", texts->list[i].source);
+        dg_json_set_string(file, "target", texts->list[i].target);
+        dg_json_append_take(files_of(pairs, &texts->list[i]), file);
     }
-    lost = dg_json_set_take(data, "pairs", pairs) || lost;
+    dg_json_set_take(data, "pairs", pairs);
     /* A tag would be in every sentence and say nothing about words. */
-    lost = dg_json_set_string(data, "target_tags", "never") || lost;
-    lost = dg_json_set_string(vocabulary, "from", bundle) || lost;
-    lost = dg_json_set_take(root, "data", data) || lost;
-    lost = dg_json_set_take(root, "vocabulary", vocabulary) || lost;
-    if (!lost)
-        return root;
-    dg_json_free(root);
-    return NULL;
+    dg_json_set_string(data, "target_tags", "never");
+    dg_json_set_string(vocabulary, "from", bundle);
+    dg_json_set_take(root, "data", data);
+    dg_json_set_take(root, "vocabulary", vocabulary);
+    return root;
 }
 
 /* Prepares the texts in the folder of --prepared, which is left as it is if it matches them. */
@@ -56,10 +51,9 @@ static int prepare_texts(const struct dg_args *a, struct dg_error *err)
 {
     struct dg_sets texts = {0};
     struct dg_recipe *r = NULL;
-    struct dg_json *json = NULL;
     int rc = dg_sets_read(a->texts.items, a->texts.n, &texts, err);
-    if (!rc && !(json = make_recipe(a->words[0], &texts)))
-        rc = dg_error_set(err, DG_ENOMEM, "no memory for a recipe");
+    struct dg_json *json = rc ? NULL : make_recipe(a->words[0], &texts);
+    dg_alloc_check(rc || !dg_json_lost(), "a recipe");
     if (!rc)
         rc = dg_recipe_of_json(json, "", NULL, 0, &r, err);
     const struct dg_prepare_options o = {
