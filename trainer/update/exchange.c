@@ -164,14 +164,9 @@ void dg_exchange_close(struct dg_exchange *x)
     free(x);
 }
 
-size_t dg_exchange_rank(const struct dg_exchange *x)
+const struct dg_ranks *dg_exchange_ranks(const struct dg_exchange *x)
 {
-    return x->ranks->rank;
-}
-
-size_t dg_exchange_ranks(const struct dg_exchange *x)
-{
-    return x->ranks->ranks;
+    return x->ranks;
 }
 
 const char *dg_exchange_what(const struct dg_exchange *x)

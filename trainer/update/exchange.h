@@ -15,8 +15,7 @@ struct dg_exchange;
 int dg_exchange_open(struct dg_crew *crew, const struct dg_ranks *ranks, struct dg_exchange **out,
     struct dg_error *err);
 void dg_exchange_close(struct dg_exchange *x); /* NULL is fine */
-size_t dg_exchange_rank(const struct dg_exchange *x);
-size_t dg_exchange_ranks(const struct dg_exchange *x);
+const struct dg_ranks *dg_exchange_ranks(const struct dg_exchange *x);
 const char *dg_exchange_what(const struct dg_exchange *x); /* what does the sums, for the log */
 
 /* Call before a pass. The returned watch goes into the pass. */

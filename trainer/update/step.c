@@ -80,8 +80,8 @@ static int gradient(struct update *u, struct dg_crew_pass *pass, struct dg_excha
         }
         return rc;
     }
-    pass->rank = dg_exchange_rank(ranks);
-    pass->ranks = dg_exchange_ranks(ranks);
+    pass->rank = dg_exchange_ranks(ranks)->rank;
+    pass->ranks = dg_exchange_ranks(ranks)->ranks;
     pass->watch = dg_exchange_begin(ranks);
     int failed = dg_crew_run(u->ws, pass, err);
     dg_crew_sums(u->ws, sums);
