@@ -128,8 +128,8 @@ static int fill(struct dg_corpus_lines *l, struct dg_error *err)
         return damaged(l, err);
     if (n == 0) {
         int code = 0;
-        gzerror(l->file,
-            &code); /* a file that ends inside its gzip stream reads as 0 bytes and Z_BUF_ERROR */
+        /* A file that ends inside its gzip stream reads as 0 bytes and Z_BUF_ERROR. */
+        gzerror(l->file, &code);
         if (code != Z_OK && code != Z_STREAM_END)
             return damaged(l, err);
         l->at_end = true;

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DG_CORPUS_MAX_LINE                                                                         \
-    ((size_t)1 << 20) /* bytes; the rest of a longer line is dropped, and `cut` is set */
+/* Bytes; the rest of a longer line is dropped, and `cut` is set. */
+#define DG_CORPUS_MAX_LINE ((size_t)1 << 20)
 
 struct dg_line {
     /* valid until the next call; no line end, no byte order mark; any bytes, valid UTF-8 or not */
@@ -27,8 +27,8 @@ void dg_corpus_lines_close(struct dg_corpus_lines *l); /* NULL is fine */
 /* Returns 1 for a line, 0 at the end, negative on error (a damaged or truncated gzip is one, and so
  * is a file of another kind that its first bytes tell: zstd, xz, bzip2, zip, UTF-16). */
 int dg_corpus_lines_next(struct dg_corpus_lines *l, struct dg_line *out, struct dg_error *err);
-uint64_t dg_corpus_lines_number(
-    const struct dg_corpus_lines *l); /* number of the line last read, from 1 */
+/* Number of the line last read, from 1. */
+uint64_t dg_corpus_lines_number(const struct dg_corpus_lines *l);
 
 /* Line-aligned files: n <= 3 paths; NULL stands for a missing file, whose lines are empty. */
 struct dg_corpus;

@@ -26,7 +26,7 @@ struct dg_hash_set;
 struct dg_hash_set *dg_hash_set_new(void);
 void dg_hash_set_free(struct dg_hash_set *s); /* NULL is fine */
 void dg_hash_set_add(struct dg_hash_set *s, struct dg_hash128 h);
-bool dg_hash_set_has(
-    const struct dg_hash_set *s, struct dg_hash128 h); /* any thread while no thread adds */
+/* Any thread while no thread adds. */
+bool dg_hash_set_has(const struct dg_hash_set *s, struct dg_hash128 h);
 
 #endif

@@ -17,10 +17,10 @@
 struct dg_prepared;
 int dg_prepared_open(const char *dir, struct dg_prepared **out, struct dg_error *err);
 void dg_prepared_close(struct dg_prepared *p); /* NULL is fine */
-const struct dg_json *dg_prepared_manifest(
-    const struct dg_prepared *p); /* "counts", "inputs", "recipe", ... */
-const char *dg_prepared_hash(
-    const struct dg_prepared *p); /* 32 hex digits: data part and inputs; for checkpoints */
+/* "counts", "inputs", "recipe", ... */
+const struct dg_json *dg_prepared_manifest(const struct dg_prepared *p);
+/* 32 hex digits: data part and inputs; for checkpoints. */
+const char *dg_prepared_hash(const struct dg_prepared *p);
 uint32_t dg_prepared_source_vocab(const struct dg_prepared *p);
 uint32_t dg_prepared_target_vocab(const struct dg_prepared *p);
 int32_t dg_prepared_eos(const struct dg_prepared *p);

@@ -43,8 +43,8 @@ void dg_sampling_add(struct dg_sampling *d, uint64_t sentence, const char *langu
     const int32_t *source, uint32_t source_len, const int32_t *target, uint32_t target_len);
 void dg_sampling_end(struct dg_sampling *d);
 
-const struct dg_sampled *dg_sampling_find(
-    const struct dg_sampling *d, uint64_t sentence); /* NULL: not of this batch */
+/* NULL: it is not of this batch. */
+const struct dg_sampled *dg_sampling_find(const struct dg_sampling *d, uint64_t sentence);
 const int32_t *dg_sampling_ids(const struct dg_sampling *d, size_t begin);
 
 #endif

@@ -10,9 +10,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum {
-    LEAST_LETTERS = 4
-}; /* of a word that may get a typo: a shorter one may become another word */
+/* Of a word that may get a typo: a shorter one may become another word. */
+enum { LEAST_LETTERS = 4 };
 enum { MAX_LETTERS = 64 };
 
 struct typing {

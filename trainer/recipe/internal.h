@@ -30,8 +30,8 @@ int dg_recipe_fields_read(const struct dg_json *root, struct dg_recipe *r, struc
 int dg_recipe_fields_write(const struct dg_recipe *r, struct dg_json *root);
 /* Replace former names by current ones, so that trees can be merged. */
 void dg_recipe_fields_rename(struct dg_json *root);
-bool dg_recipe_field_resumable(
-    const char *name); /* "training.threads": may change in a resumed run */
+/* "training.threads": may it change in a resumed run? */
+bool dg_recipe_field_resumable(const char *name);
 
 /* The section "data". */
 int dg_recipe_data_read(const struct dg_json *data, struct dg_recipe *r, struct dg_error *err);

@@ -72,11 +72,8 @@ struct dg_recipe_stage {
     size_t n_domain_weights;
 };
 
-enum dg_tags {
-    DG_TAGS_AUTO,
-    DG_TAGS_ALWAYS,
-    DG_TAGS_NEVER
-}; /* auto: when there are several target languages */
+/* auto: when there are several target languages. */
+enum dg_tags { DG_TAGS_AUTO, DG_TAGS_ALWAYS, DG_TAGS_NEVER };
 
 struct dg_recipe_data {
     struct dg_recipe_pair *pairs;
@@ -279,10 +276,8 @@ struct dg_recipe_guided {
     uint32_t head;
 };
 
-enum dg_recipe_start {
-    DG_START_ZERO,
-    DG_START_EOS
-}; /* first input of the decoder: a zero vector or </s> */
+/* First input of the decoder: a zero vector or </s>. */
+enum dg_recipe_start { DG_START_ZERO, DG_START_EOS };
 
 struct dg_recipe_output {
     /* "f32" or "f16" */

@@ -247,8 +247,8 @@ static void draw(
 int dg_plot(const char *const *logs, size_t n, const char *svg, struct dg_error *err)
 {
     struct dg_buffer out;
-    struct series *all =
-        dg_alloc(n * N_PANELS * 2 + 1, sizeof *all, "runs"); /* [run][panel][curve] */
+    /* [run][panel][curve] */
+    struct series *all = dg_alloc(n * N_PANELS * 2 + 1, sizeof *all, "runs");
     size_t points = 0;
     dg_buffer_init(&out);
     int rc = dg_file_spare(svg, logs, n, err);

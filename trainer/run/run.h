@@ -23,9 +23,8 @@ struct dg_run_options {
     const char *prepared;
     /* NULL, with `resume`: the run's own */
     const struct dg_recipe *recipe;
-    const char *const *
-        /* [n_settings] `resume`: changes to the run's own recipe, "training.updates=9" */
-        settings;
+    /* [n_settings] `resume`: changes to the run's own recipe, "training.updates=9" */
+    const char *const *settings;
     size_t n_settings;
     /* continue from the newest whole checkpoint; otherwise the folder must have no checkpoints */
     bool resume;

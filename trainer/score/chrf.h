@@ -18,8 +18,8 @@ struct dg_chrf {
 void dg_chrf_add(
     struct dg_chrf *c, const char *hyp, size_t hyp_len, const char *ref, size_t ref_len);
 double dg_chrf_score(const struct dg_chrf *c); /* 0 to 100 */
-void dg_chrf_print(
-    const struct dg_chrf *c, struct dg_buffer *out); /* "chrF2|nrefs:1|... = 60.12" */
+/* "chrF2|nrefs:1|... = 60.12" */
+void dg_chrf_print(const struct dg_chrf *c, struct dg_buffer *out);
 const char *dg_chrf_signature(void);
 
 #endif
