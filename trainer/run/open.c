@@ -372,10 +372,9 @@ void dg_run_close(struct dg_run *r)
 {
     dg_trainlog_close(r->log);
     dg_checkpoint_dir_close(r->keeper);
-    dg_param_block_close(r->averaged);
-    dg_adam_close(r->optimizer);
     dg_exchange_close(r->exchange);
-    dg_crew_close(r->workers);
+    r->exchange = NULL;
+    dg_run_release(r);
     dg_dataset_close(r->data);
     dg_prepared_close(r->prepared);
     dg_recipe_free(r->own_recipe);
