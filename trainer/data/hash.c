@@ -57,7 +57,7 @@ uint64_t dg_hasher_64(const struct dg_hasher *h)
     return XXH3_64bits_digest(h->state);
 }
 
-int dg_hash_file(const char *path, struct dg_hash128 *out, uint64_t *bytes, struct dg_error *err)
+int dg_hash_file(const char *path, char out[33], uint64_t *bytes, struct dg_error *err)
 {
     enum { CHUNK = 1 << 18 };
     int rc = 0;
@@ -76,7 +76,7 @@ int dg_hash_file(const char *path, struct dg_hash128 *out, uint64_t *bytes, stru
     if (ferror(f))
         rc = dg_error_set(err, DG_EIO, "cannot read %s: %s", path, strerror(errno));
     else
-        *out = (struct dg_hash128){v.high64, v.low64};
+        dg_hash_print((struct dg_hash128){v.high64, v.low64}, out);
     if (!rc && bytes)
         *bytes = total;
     free(chunk);

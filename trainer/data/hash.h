@@ -14,10 +14,10 @@ struct dg_hash128 {
 
 uint64_t dg_hash64(const void *data, size_t n);
 struct dg_hash128 dg_hash128(const void *data, size_t n, uint64_t seed);
-/* Hash a whole file; *bytes (may be NULL) gets its size. */
-int dg_hash_file(const char *path, struct dg_hash128 *out, uint64_t *bytes, struct dg_error *err);
 /* Write 32 hex digits and a NUL. */
 void dg_hash_print(struct dg_hash128 h, char out[33]);
+/* Hash a whole file, as dg_hash_print writes it; *bytes (may be NULL) gets its size. */
+int dg_hash_file(const char *path, char out[33], uint64_t *bytes, struct dg_error *err);
 
 /* Hash in pieces; dg_hasher_new never returns NULL. */
 struct dg_hasher;

@@ -95,14 +95,12 @@ struct dg_json *dg_prepare_data_part(const struct dg_recipe *r)
 /* Adds the file `name` to the list, under its path in the recipe. */
 static int add_file(const char *name, const char *path, struct dg_json *list, struct dg_error *err)
 {
-    struct dg_hash128 h;
     uint64_t bytes = 0;
     char hex[33];
-    int rc = dg_hash_file(name, &h, &bytes, err);
+    int rc = dg_hash_file(name, hex, &bytes, err);
     if (rc)
         return rc;
     struct dg_json *o = dg_json_new_object();
-    dg_hash_print(h, hex);
     dg_json_set_string(o, "path", path);
     dg_json_set_int(o, "bytes", (int64_t)bytes);
     dg_json_set_string(o, "xxh3", hex);

@@ -23,13 +23,10 @@ static bool is_folder(const char *path)
 /* Append FILE@HASH. A folder of SentencePiece files has the hash of its source.spm. */
 static void describe_file(const char *path, struct dg_buffer *out)
 {
-    struct dg_hash128 h;
     char hex[33], *inside = dg_alloc_print("%s%s", path, is_folder(path) ? "/source.spm" : "");
     dg_buffer_adds(out, last_part(path));
-    if (dg_hash_file(inside, &h, NULL, NULL) == 0) {
-        dg_hash_print(h, hex);
+    if (dg_hash_file(inside, hex, NULL, NULL) == 0)
         dg_buffer_addf(out, "@%s", hex);
-    }
     free(inside);
 }
 

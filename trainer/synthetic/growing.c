@@ -119,15 +119,13 @@ int dg_growing_check_input(const char *path, struct dg_error *err)
 int dg_growing_add_input(
     struct dg_json *made_of, const char *name, const char *path, struct dg_error *err)
 {
-    struct dg_hash128 h;
     char hash[33];
     int rc = dg_growing_check_input(path, err);
     if (rc == 0)
-        rc = dg_hash_file(path, &h, NULL, err);
+        rc = dg_hash_file(path, hash, NULL, err);
     if (rc)
         return rc;
     struct dg_json *input = dg_json_new_object();
-    dg_hash_print(h, hash);
     dg_json_set_string(input, "path", path);
     dg_json_set_string(input, "hash", hash);
     dg_json_set_take(made_of, name, input);
