@@ -48,8 +48,7 @@ static int write_direction(struct dg_encode_block *b, struct dg_encode_set *s,
     struct dg_error *err)
 {
     const struct dg_recipe_direction *d = &b->job->r->data.directions[direction];
-    const struct dg_encode_side *from = &e->sides[d->reversed ? 1 : 0],
-                                *to = &e->sides[d->reversed ? 0 : 1];
+    const struct dg_encode_side *from = &e->sides[d->reversed], *to = &e->sides[!d->reversed];
     int32_t tag = b->job->vocabulary->tags[direction];
     t->ids[from->ids] = tag;
     struct dg_shard_entry entry = {0, (uint32_t)(from->n + (tag >= 0)), (uint32_t)to->n,
@@ -68,24 +67,24 @@ static int write_direction(struct dg_encode_block *b, struct dg_encode_set *s,
         s->shard, &entry, t->ids + from->ids + (tag < 0), t->ids + to->ids + 1, err);
 }
 
-/* Returns the length of the longer side as the model sees it, with the source's tag if there is
- * one. */
-static uint32_t longer_side(
-    const struct dg_encode_block *b, const struct dg_encoded_pair *e, size_t direction)
+/* Records a pair of a dev or test set, with the length of its longer side as the model sees it: the
+ * source's tag counts. */
+static void note_held_out(const struct dg_encode_block *b, struct dg_encode_set *s,
+    const struct dg_encoded_pair *e, bool left_out)
 {
-    const bool reversed = b->job->r->data.directions[direction].reversed;
-    const size_t source = e->sides[reversed].n + (b->job->vocabulary->tags[direction] >= 0),
-                 target = e->sides[!reversed].n;
-    return (uint32_t)(source > target ? source : target);
+    const bool reversed = b->job->r->data.directions[s->direction].reversed;
+    const size_t source = e->sides[reversed].n + (b->job->vocabulary->tags[s->direction] >= 0),
+                 target = e->sides[!reversed].n, n = source > target ? source : target;
+    s->longest = n > s->longest ? (uint32_t)n : s->longest;
+    s->left_out += left_out;
 }
 
-/* Records a pair of a dev or test set. */
-static void note_held_out(const struct dg_encode_block *b, struct dg_encode_set *s,
-    const struct dg_encoded_pair *e, size_t direction, bool left_out)
+/* True if a pair that is kept is written in direction d, which has the number i. */
+static bool has_direction(const struct dg_encode_set *s, const struct dg_encoded_pair *e, size_t i,
+    const struct dg_recipe_direction *d)
 {
-    const uint32_t n = longer_side(b, e, direction);
-    s->longest = n > s->longest ? n : s->longest;
-    s->left_out += left_out;
+    return (s->direction >= 0 ? (size_t)s->direction == i : d->pair == e->pair.pair) &&
+           !e->left_out[d->reversed];
 }
 
 /* Records a kept pair of the recipe's files (not another form of one). */
@@ -96,10 +95,10 @@ static void note_training(const struct dg_encode_block *b, const struct dg_encod
             b->text.data + e->sides[side].text, e->sides[side].len, b->job->characters);
 }
 
-int dg_encode_set_flush(
-    struct dg_encode_set *s, struct dg_encode_block *b, long only, struct dg_error *err)
+int dg_encode_set_flush(struct dg_encode_set *s, struct dg_encode_block *b, struct dg_error *err)
 {
     struct dg_prepare_job *j = b->job;
+    const bool held_out = s->direction >= 0;
     int rc = 0;
     dg_encode_block_run(b);
     for (size_t k = 0; k < b->n && rc == 0; k++) {
@@ -108,19 +107,18 @@ int dg_encode_set_flush(
         if (t->err.code)
             return dg_error_set(err, t->err.code, "%s", t->err.message);
         enum dg_drop why = dg_clean_tokens(&j->r->cleaning, e->sides[0].n, e->sides[1].n);
-        if (s->keep_all && why == DG_DROP_TOKEN_RATIO)
+        if (held_out && why == DG_DROP_TOKEN_RATIO)
             why = DG_KEEP;
-        if (s->keep_all)
-            note_held_out(b, s, e, (size_t)only, why != DG_KEEP);
+        if (held_out)
+            note_held_out(b, s, e, why != DG_KEEP);
         else if (!e->variant)
             j->counts[e->pair.file].by[why]++;
         if (why != DG_KEEP)
             continue;
-        if (!s->keep_all && !e->variant)
+        if (!held_out && !e->variant)
             note_training(b, e);
         for (size_t d = 0; d < j->r->data.n_directions && rc == 0; d++)
-            if ((only < 0 ? j->r->data.directions[d].pair == e->pair.pair : (size_t)only == d) &&
-                !e->left_out[j->r->data.directions[d].reversed])
+            if (has_direction(s, e, d, &j->r->data.directions[d]))
                 rc = write_direction(b, s, e, t, d, err);
     }
     dg_encode_block_reset(b);

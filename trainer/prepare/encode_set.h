@@ -7,23 +7,22 @@
 
 struct dg_encode_set {
     const char *name;
-    /* No filter by tokens, except for cleaning.max_tokens. */
-    bool keep_all;
+    /* Index of the one direction of a dev or test set, which keeps every pair except those over
+     * cleaning.max_tokens; -1: the training set, which has all directions of a pair. */
+    long direction;
     struct dg_shard_writer *shard;
     char file[64];
     /* Description of each written shard, with its counts, for the manifest. */
     struct dg_json *list;
     unsigned n_shards;
-    /* With keep_all: pairs over cleaning.max_tokens, which are not in the shards. */
+    /* Of a dev or test set: pairs over cleaning.max_tokens, which are not in the shards. */
     uint64_t left_out;
-    /* With keep_all: tokens of the longest side, including pairs that are left out. */
+    /* Of a dev or test set: tokens of the longest side, including pairs that are left out. */
     uint32_t longest;
 };
 
-/* Encode the block, write the pairs that fit, in all their directions or in one (only >= 0), and
- * empty the block. */
-int dg_encode_set_flush(
-    struct dg_encode_set *s, struct dg_encode_block *b, long only, struct dg_error *err);
+/* Encode the block, write the pairs that fit, and empty the block. */
+int dg_encode_set_flush(struct dg_encode_set *s, struct dg_encode_block *b, struct dg_error *err);
 /* Close the last shard. A caller that gives up calls dg_shard_abort(s->shard) and frees s->list
  * instead. */
 int dg_encode_set_end(struct dg_encode_set *s, struct dg_error *err);

@@ -29,7 +29,7 @@ static int add_form(struct dg_encode_block *b, struct dg_encode_set *s, const st
         return made;
     if (made != 1 || is_held_out(b, form))
         return 0;
-    int rc = dg_encode_block_is_full(b) ? dg_encode_set_flush(s, b, -1, err) : 0;
+    int rc = dg_encode_block_is_full(b) ? dg_encode_set_flush(s, b, err) : 0;
     if (rc)
         return rc;
     dg_encode_block_add(b, form);
@@ -78,7 +78,7 @@ static int add_dictionaries(
             if (is_held_out(b, &p))
                 continue;
             if (dg_encode_block_is_full(b))
-                rc = dg_encode_set_flush(s, b, -1, err);
+                rc = dg_encode_set_flush(s, b, err);
             if (rc)
                 break;
             dg_encode_block_add(b, &p);
@@ -87,14 +87,14 @@ static int add_dictionaries(
             e->left_out[0] = !w.there;
             e->left_out[1] = !w.back;
         }
-    return rc ? rc : dg_encode_set_flush(s, b, -1, err);
+    return rc ? rc : dg_encode_set_flush(s, b, err);
 }
 
 int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err)
 {
     struct dg_encode_block b;
     struct forms forms = {.masks = dg_masks_new(j->r, j->dictionaries)};
-    struct dg_encode_set s = {.name = "train", .list = dg_json_new_array()};
+    struct dg_encode_set s = {.name = "train", .direction = -1, .list = dg_json_new_array()};
     struct dg_json *o = dg_json_new_object();
     struct dg_pair p = {0};
     int got = 1;
@@ -112,7 +112,7 @@ int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err)
         if (rc == 0 && (dg_encode_block_is_full(&b) || got == 0)) {
             rc = dg_prepare_check(j, err);
             if (rc == 0)
-                rc = dg_encode_set_flush(&s, &b, -1, err);
+                rc = dg_encode_set_flush(&s, &b, err);
             dg_progress_pairs(&j->progress, "encoding", p.item + 1, dg_pairs_count(j->pairs));
         }
     }

@@ -13,7 +13,6 @@
 struct held_set {
     struct dg_encode_block block;
     struct dg_encode_set set;
-    size_t direction;
     /* source, target as the direction has them */
     struct dg_file_writer *texts[2];
     uint64_t n, file_start;
@@ -50,8 +49,8 @@ static int hold_pair(struct held_set *h, const struct dg_line lines[2], const ch
             rc = dg_file_append(h->texts[i], "\n", 1, err);
     }
     if (rc == 0) {
-        bool reversed = h->block.job->r->data.directions[h->direction].reversed;
-        const struct dg_buffer *s = &clean[reversed ? 1 : 0], *t = &clean[reversed ? 0 : 1];
+        bool reversed = h->block.job->r->data.directions[h->set.direction].reversed;
+        const struct dg_buffer *s = &clean[reversed], *t = &clean[!reversed];
         struct dg_pair p = {.source = s->data,
             .source_len = (uint32_t)s->len,
             .target = t->data,
@@ -61,7 +60,7 @@ static int hold_pair(struct held_set *h, const struct dg_line lines[2], const ch
         h->n++;
     }
     if (rc == 0 && dg_encode_block_is_full(&h->block))
-        rc = dg_encode_set_flush(&h->set, &h->block, (long)h->direction, err);
+        rc = dg_encode_set_flush(&h->set, &h->block, err);
     for (size_t i = 0; i < 2; i++)
         dg_buffer_deinit(&clean[i]);
     return rc;
@@ -70,7 +69,7 @@ static int hold_pair(struct held_set *h, const struct dg_line lines[2], const ch
 static int hold_file(struct held_set *h, const struct dg_recipe_file *f, struct dg_error *err)
 {
     const struct dg_prepare_job *j = h->block.job;
-    bool reversed = j->r->data.directions[h->direction].reversed;
+    bool reversed = j->r->data.directions[h->set.direction].reversed;
     struct dg_corpus *c = NULL;
     struct dg_line lines[2];
     const char *const names[2] = {
@@ -118,7 +117,7 @@ static int close_texts(struct held_set *h, struct dg_error *err)
 static int check_dev_set(const struct held_set *h, const char *file, struct dg_error *err)
 {
     const struct dg_recipe *r = h->block.job->r;
-    const struct dg_recipe_direction *d = &r->data.directions[h->direction];
+    const struct dg_recipe_direction *d = &r->data.directions[h->set.direction];
     if (!h->n)
         return dg_error_field(err, DG_EINVAL, "data.pairs", "the dev set %s-%s (%s) has no lines",
             d->source_lang, d->target_lang, file);
@@ -134,17 +133,18 @@ static int check_dev_set(const struct held_set *h, const char *file, struct dg_e
 static int make_set(struct dg_prepare_job *j, const char *kind, size_t direction,
     const struct dg_recipe_file *files, size_t n, struct dg_error *err)
 {
-    struct held_set h = {.direction = direction};
+    struct held_set h = {.texts = {NULL}};
     struct dg_json *o = dg_json_new_object();
     char name[32];
     snprintf(name, sizeof name, "%s-%zu", kind, direction);
     dg_encode_block_init(&h.block, j);
-    h.set = (struct dg_encode_set){.name = name, .keep_all = true, .list = dg_json_new_array()};
+    h.set = (struct dg_encode_set){
+        .name = name, .direction = (long)direction, .list = dg_json_new_array()};
     int rc = open_texts(&h, o, err);
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = hold_file(&h, &files[i], err);
     if (rc == 0)
-        rc = dg_encode_set_flush(&h.set, &h.block, (long)direction, err);
+        rc = dg_encode_set_flush(&h.set, &h.block, err);
     if (rc == 0)
         rc = dg_encode_set_end(&h.set, err);
     if (rc == 0)
