@@ -34,6 +34,8 @@ struct dg_run {
     bool has_config;
     struct dg_config config;
     struct dg_dataset *data;
+    /* of data */
+    struct dg_dataset_worst worst;
     struct dg_training_plan plan;
     /* one for each worker */
     struct dg_device device;

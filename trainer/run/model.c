@@ -29,8 +29,7 @@ static int check_held_out(const struct dg_run *r, const char *kind, struct dg_er
 static int longest_sentence(const struct dg_run *r, uint32_t *out, struct dg_error *err)
 {
     struct dg_dataset_options o = {.batch_tokens = 1};
-    struct dg_dataset_worst worst;
-    dg_dataset_worst(r->data, &o, &worst);
+    struct dg_dataset_worst worst = r->worst;
     *out = worst.max_source > worst.max_target ? worst.max_source : worst.max_target;
     const struct dg_prepared_set *set;
     for (size_t i = 0; (set = dg_prepared_set(r->prepared, "dev", i)); i++) {

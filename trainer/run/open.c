@@ -326,7 +326,6 @@ static int prepare_for_all(struct dg_run *r, struct dg_error *err)
 int dg_run_data(struct dg_run *r, struct dg_error *err)
 {
     struct dg_dataset_options data = dg_run_batches(r->recipe);
-    struct dg_dataset_worst worst;
     int rc = read_init_config(r, err); /* first: preparing may take hours */
     if (!rc)
         rc = prepare_for_all(r, err);
@@ -342,10 +341,10 @@ int dg_run_data(struct dg_run *r, struct dg_error *err)
         rc = dg_dataset_open(r->prepared_dir, "train", &data, &r->data, err);
     if (rc)
         return rc;
-    dg_dataset_worst(r->data, &data, &worst);
+    dg_dataset_worst(r->data, &data, &r->worst);
     dg_training_plan_make(r->recipe, &r->config,
-        worst.max_source > worst.max_target ? worst.max_source : worst.max_target, &r->place,
-        &r->plan);
+        r->worst.max_source > r->worst.max_target ? r->worst.max_source : r->worst.max_target,
+        &r->place, &r->plan);
     return 0;
 }
 

@@ -379,18 +379,13 @@ int dg_run(const struct dg_run_options *o, bool *stopped, struct dg_error *err)
 int dg_run_plan(const struct dg_run_options *o, struct dg_buffer *out, struct dg_error *err)
 {
     struct dg_run r;
-    struct dg_dataset_worst worst;
     dg_run_init(&r, o);
     int rc = dg_run_paths(&r, err);
-    if (!rc && !r.recipe)
-        rc = dg_run_load(&r, err);
     rc = rc ? rc : dg_run_device(&r, err);
     rc = rc ? rc : dg_run_data(&r, err);
     if (!rc) {
-        struct dg_dataset_options data = dg_run_batches(r.recipe);
-        dg_dataset_worst(r.data, &data, &worst);
         rc = dg_run_check_plan(&r, err);
-        dg_training_plan_print(&r.plan, &worst, out);
+        dg_training_plan_print(&r.plan, &r.worst, out);
     }
     dg_run_close(&r);
     return rc;
