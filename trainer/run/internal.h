@@ -22,7 +22,7 @@ struct dg_run {
     /* NULL: the caller's */
     struct dg_recipe *own_recipe;
     const struct dg_recipe *recipe;
-    char *data_dir, *prepared_dir, *checkpoint_dir, *validation_dir, *bundle_dir, *log_path;
+    char *prepared_dir, *checkpoint_dir, *validation_dir, *bundle_dir, *log_path;
     /* file descriptor, -1: none */
     int lock;
     /* file descriptor, -1: none; while it is open, the prepared folder is not replaced */

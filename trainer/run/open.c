@@ -378,7 +378,6 @@ void dg_run_close(struct dg_run *r)
     dg_prepared_close(r->prepared);
     dg_recipe_free(r->own_recipe);
     dg_json_free(r->origin);
-    free(r->data_dir);
     free(r->prepared_dir);
     free(r->checkpoint_dir);
     free(r->validation_dir);
