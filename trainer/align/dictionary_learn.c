@@ -1,3 +1,6 @@
+/* DESIGN. Words are counted, every pair of sentences is written as numbers of its frequent words
+ * into a temporary shard, and a lexicon is learned from that in each direction. Case is ignored up
+ * to here; an entry then has the form that its word usually has within sentences. */
 #include "trainer/align/dictionary_internal.h"
 
 #include "base/alloc.h"

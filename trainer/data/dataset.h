@@ -1,8 +1,9 @@
-/* Batches of encoded pairs, in an order that depends only on (seed, epoch), not on threads, ranks
- * or machine. The epoch is a pseudo-random permutation of all pairs (a pair of weight 2.5 occurs 2
- * or 3 times), taken in windows; a window is sorted by length, cut into batches under the token
- * budget, and the batches are shuffled. So memory is bounded by the window, whatever the size of
- * the corpus. One thread at a time, except for the functions marked "any thread". */
+/* Batches of encoded pairs of similar length under a budget of tokens (paper section 5.1), in an
+ * order that depends only on (seed, epoch), not on threads, ranks or machine. The epoch is a
+ * pseudo-random permutation of all pairs (a pair of weight 2.5 occurs 2 or 3 times), taken in
+ * windows; a window is sorted by length, cut into batches under the token budget, and the batches
+ * are shuffled. So memory is bounded by the window, whatever the size of the corpus. One thread at
+ * a time, except for the functions marked "any thread". */
 #ifndef DG_TRAINER_DATA_DATASET_H
 #define DG_TRAINER_DATA_DATASET_H
 

@@ -1,6 +1,6 @@
-/* The vocabularies of a run: trained on the clean pairs, or taken over from a bundle, a prepared
- * folder or a SentencePiece model. Written into the prepared folder, then opened from there. Const
- * after open: any thread. */
+/* The vocabularies of a run, in the paper one of byte pairs for both sides (section 5.1): trained
+ * on the clean pairs, or taken over from a bundle, a prepared folder or a SentencePiece model.
+ * Written into the prepared folder, then opened from there. Const after open: any thread. */
 #ifndef DG_TRAINER_DATA_VOCABULARY_H
 #define DG_TRAINER_DATA_VOCABULARY_H
 

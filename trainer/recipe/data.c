@@ -1,3 +1,5 @@
+/* A recipe's section "data": pairs of languages with their files, and the directions and tags that
+ * follow from them. */
 #include "trainer/recipe/internal.h"
 
 #include "base/alloc.h"

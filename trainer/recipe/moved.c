@@ -1,3 +1,4 @@
+/* Recipes that were shipped in other places: their former paths still work. */
 #include "trainer/recipe/internal.h"
 
 #include "base/alloc.h"

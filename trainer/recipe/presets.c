@@ -1,3 +1,5 @@
+/* Recipes that the program knows by name, as changes to the defaults, which are the paper's base
+ * model. */
 #include "trainer/recipe/internal.h"
 
 #include <string.h>

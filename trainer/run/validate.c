@@ -1,3 +1,5 @@
+/* Measures a run: loss on the dev sets by the training's own forward pass, BLEU and chrF of
+ * translations by the server's search. */
 #include "trainer/run/internal.h"
 
 #include "base/alloc.h"

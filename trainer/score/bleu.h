@@ -1,5 +1,6 @@
-/* Corpus BLEU as sacreBLEU computes it: cased, tokenizer 13a, exponential smoothing, orders 1 to 4,
- * one reference. Any thread, one struct per caller. */
+/* Corpus BLEU, the paper's measure of translations (section 6.1), as sacreBLEU computes it: cased,
+ * tokenizer 13a, exponential smoothing, orders 1 to 4, one reference. Any thread, one struct per
+ * caller. */
 #ifndef DG_TRAINER_SCORE_BLEU_H
 #define DG_TRAINER_SCORE_BLEU_H
 

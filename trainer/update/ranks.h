@@ -1,6 +1,6 @@
-/* Processes that train one model together, each on its share of every batch. Their interface is one
- * small table, filled by a plugin (trainer/update/mpi/) that is loaded on demand, so that the
- * trainer itself needs no MPI. One thread at a time. */
+/* Processes that train one model together, each on its share of every batch, as the paper's eight
+ * GPUs (section 5.2). Their interface is one small table, filled by a plugin (trainer/update/mpi/)
+ * that is loaded on demand, so that the trainer itself needs no MPI. One thread at a time. */
 #ifndef DG_TRAINER_UPDATE_RANKS_H
 #define DG_TRAINER_UPDATE_RANKS_H
 

@@ -1,6 +1,6 @@
 /* One update: the batch's gradient from all workers, summed in a fixed order over all ranks,
- * clipped, and Adam. Bit-identical for the same instruction set, thread count and ranks. One caller
- * at a time. */
+ * clipped, and Adam (paper section 5.3), with dropout and label smoothing (5.4). Bit-identical for
+ * the same instruction set, thread count and ranks. One caller at a time. */
 #ifndef DG_TRAINER_UPDATE_STEP_H
 #define DG_TRAINER_UPDATE_STEP_H
 

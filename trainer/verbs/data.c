@@ -1,3 +1,4 @@
+/* Verbs about recipes, data and logs, which need no run. */
 #include "trainer/verbs/verbs.h"
 
 #include "base/alloc.h"

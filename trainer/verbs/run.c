@@ -1,3 +1,4 @@
+/* Verbs of a run: run, resume, plan and average. */
 #include "trainer/verbs/verbs.h"
 
 #include "base/buffer.h"

@@ -1,3 +1,4 @@
+/* Verbs that score: evaluate, calibrate and bleu. */
 #include "trainer/verbs/verbs.h"
 
 #include "base/alloc.h"

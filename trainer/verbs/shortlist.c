@@ -1,3 +1,4 @@
+/* The verb that makes a bundle's shortlist and decides where it is used. */
 #include "trainer/verbs/verbs.h"
 
 #include "base/alloc.h"

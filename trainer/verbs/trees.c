@@ -1,3 +1,4 @@
+/* Verbs for a model that parses (paper section 6.3): treebank and evalb. */
 #include "trainer/verbs/verbs.h"
 
 #include "base/alloc.h"
