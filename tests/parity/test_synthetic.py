@@ -130,6 +130,20 @@ def test_filter_replaces_no_other_files(tmp_path):
     assert "kept.en is there already" in run(filter_command(tmp_path, source, target, "kept", "1"), expect=2)
 
 
+def test_a_score_of_minus_zero_is_one(tmp_path):
+    """A model that is sure of every token gives a pair 0 nats, written as -0.000000: the best pair was left out when its score was read
+    again."""
+    en, de = (side[:6] for side in pair_files(PAIRS))
+    source, target = write(tmp_path / "in.en", en), write(tmp_path / "in.de", de)
+    run(filter_command(tmp_path, source, target, "kept"))
+    *others, last = lines(tmp_path / "kept.scores")
+    write(tmp_path / "kept.scores", others + ["-0." + "0" * (len(last) - 3)])
+    for name in "kept.en", "kept.de":
+        (tmp_path / name).unlink()
+    assert "1 of 6 pairs kept" in run(filter_command(tmp_path, source, target, "kept", "0.1"))
+    assert pair_files(tmp_path / "kept") == (en[5:], de[5:])
+
+
 def test_filter_goes_on_before_the_last_step(tmp_path):
     """Killed when all kept pairs were written, but not yet renamed: they are there once."""
     en, de = (side[:6] for side in pair_files(PAIRS))
