@@ -107,3 +107,15 @@ def test_weights_of_domains_that_no_line_has(folder, tmp_path):
         return run([TRAIN, "prepare", str(path), "--data", str(folder), "--out", str(tmp_path / "data"), "--quiet"])
     assert 'unknown_domains" field=data.domain_weights labels="nwes, lwa" reason=' in said(nwes=2, law=0.5, lwa=0)
     assert "unknown_domains" not in said(news=2, law=0.5)
+
+
+@pytest.mark.parametrize("label, why", [(b"l\xe4w", "the label is not UTF-8"), (b"la\0w", "the label is not UTF-8"),
+                                        (b"x" * 201, "or a label of more than 200 bytes")])
+def test_a_label_that_cannot_be_one(folder, tmp_path, label, why):
+    """The first was found when all was prepared, as "out of memory for the manifest"; the second was a domain of its own on each line."""
+    (tmp_path / "labels").write_bytes(b"news\nlaw\n" * 14 + b"news\n" + label + b"\n")
+    pair = {"source_lang": "en", "target_lang": "de",
+            "train": [{"source": "early.en", "target": "early.de", "domains": str(tmp_path / "labels")}]}
+    path = recipe(folder, data={"pairs": [pair]}, vocabulary={"size": 150})
+    said = run([TRAIN, "prepare", str(path), "--data", str(folder), "--out", str(tmp_path / "data"), "--quiet"], expect=1)
+    assert f"{tmp_path / 'labels'} line 30: " in said and why in said

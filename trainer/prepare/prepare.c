@@ -194,8 +194,7 @@ static int write_manifest(struct dg_prepare_job *j, const char *hash, const stru
     dg_json_set_real(m, "seconds", seconds);
     char *path = dg_alloc_path(j->o->dir, "prepared.json");
     int rc = dg_json_write(m, 2, &text) || text.failed
-                 ? dg_error_set(
-                       err, DG_ENOMEM, "out of memory for the manifest (or a domain is not UTF-8)")
+                 ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")
                  : dg_file_write(path, text.data, text.len, err);
     dg_json_free(m);
     dg_buffer_deinit(&text);

@@ -7,8 +7,10 @@
 #include "base/log.h"
 #include "text/detect/cld2.h"
 #include "text/detect/langcheck.h"
+#include "text/utf8.h"
 #include "trainer/data/corpus.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +44,8 @@ struct block {
     /* index in the recipe's data.pairs */
     size_t pair;
     const struct dg_recipe_file *file;
+    /* of the file, in job->counts */
+    struct dg_prepare_count *count;
     /* lines as read */
     struct dg_buffer text;
     /* [BLOCK_PAIRS] */
@@ -140,6 +144,8 @@ int dg_prepare_domain(
             *out = (uint32_t)i;
             return 0;
         }
+    if (dg_utf8_check(label, n, NULL))
+        return dg_error_set(err, DG_EFORMAT, "the label is not UTF-8");
     if (j->n_domains == DG_MAX_DOMAINS || n > 200)
         return dg_error_set(err, DG_ELIMIT,
             "more than %d domains, or a label of more than 200 bytes", DG_MAX_DOMAINS);
@@ -161,11 +167,11 @@ static int read_block(struct block *b, struct dg_corpus *c, struct dg_error *err
         int got = dg_corpus_next(c, lines, err);
         if (got <= 0)
             return got;
-        const char *label = b->file->domains[0] ? lines[2].text : b->file->domain;
-        int rc = dg_prepare_domain(
-            b->job, label, b->file->domains[0] ? lines[2].len : strlen(label), &p->domain, err);
-        if (rc)
-            return rc;
+        const char *labels = b->file->domains, *label = labels[0] ? lines[2].text : b->file->domain;
+        if (dg_prepare_domain(
+                b->job, label, labels[0] ? lines[2].len : strlen(label), &p->domain, err))
+            return dg_error_prefix(err, "%s line %" PRIu64, labels[0] ? labels : b->file->source,
+                b->count->read + b->n + 1);
         for (int side = 0; side < 2; side++) {
             p->raw[side] = (struct place){b->text.len, lines[side].len};
             dg_buffer_add(&b->text, lines[side].text, lines[side].len);
@@ -179,10 +185,10 @@ static int read_block(struct block *b, struct dg_corpus *c, struct dg_error *err
 }
 
 /* Writes what the tasks kept, in order, to the file of pairs. */
-static int write_block(struct block *b, size_t file, struct dg_error *err)
+static int write_block(struct block *b, struct dg_error *err)
 {
     struct dg_prepare_job *j = b->job;
-    struct dg_prepare_count *count = &j->counts[file];
+    struct dg_prepare_count *count = b->count;
     int rc = 0;
     for (size_t k = 0; k < b->n && rc == 0; k++) {
         struct line_pair *p = &b->pairs[k];
@@ -205,7 +211,7 @@ static int write_block(struct block *b, size_t file, struct dg_error *err)
             continue;
         }
         struct dg_pair out = {.pair = (uint32_t)b->pair,
-            .file = (uint32_t)file,
+            .file = (uint32_t)(count - j->counts),
             .domain = p->domain,
             .weight = (float)weight,
             .back_translated = (uint32_t)b->file->back_translated,
@@ -231,7 +237,7 @@ static void show(struct block *b)
     dg_progress_draw(&b->job->progress, line);
 }
 
-static int clean_file(struct block *b, size_t file, struct dg_error *err)
+static int clean_file(struct block *b, struct dg_error *err)
 {
     struct dg_prepare_job *j = b->job;
     struct dg_corpus *c = NULL;
@@ -246,7 +252,7 @@ static int clean_file(struct block *b, size_t file, struct dg_error *err)
             break;
         }
         dg_pool_run(j->pool, (b->n + TASK_PAIRS - 1) / TASK_PAIRS, run_task, b);
-        rc = write_block(b, file, err);
+        rc = write_block(b, err);
         show(b);
     }
     dg_corpus_close(c);
@@ -270,22 +276,20 @@ static void leave_out_duplicate(void *pairs, uint64_t item)
 
 int dg_prepare_clean(struct dg_prepare_job *j, struct dg_error *err)
 {
-    struct block b = {.job = j};
+    struct block b = {.job = j, .count = j->counts};
     int rc = j->r->cleaning.deduplicate ? dg_dedup_open(j->o->dir, &b.dedup, err) : 0;
     if (j->r->cleaning.language_check)
         warn_unknown_languages(j->r);
     dg_buffer_init(&b.text);
     b.pairs = dg_alloc(BLOCK_PAIRS, sizeof *b.pairs, "a block of pairs");
     b.tasks = dg_alloc(TASKS, sizeof *b.tasks, "a block of pairs");
-    size_t file = 0;
     for (b.pair = 0; b.pair < j->r->data.n_pairs && rc == 0; b.pair++) {
         const struct dg_recipe_pair *p = &j->r->data.pairs[b.pair];
-        for (size_t i = 0; i < p->n_train && rc == 0; i++) {
+        for (size_t i = 0; i < p->n_train && rc == 0; i++, b.count++) {
             b.file = &p->train[i];
-            rc = clean_file(&b, file, err);
+            rc = clean_file(&b, err);
             if (rc == 0)
-                rc = dg_prepare_faults(j->r, b.file, &j->counts[file], err);
-            file++;
+                rc = dg_prepare_faults(j->r, b.file, b.count, err);
         }
     }
     if (rc == 0 && b.dedup)
