@@ -112,6 +112,8 @@ int dg_json_set_bool(struct dg_json *object, const char *key, bool v);
 int dg_json_write(const struct dg_json *v, int indent, struct dg_buffer *b);
 /* The same with all 17 significant digits of a double. */
 int dg_json_write_exact(const struct dg_json *v, int indent, struct dg_buffer *b);
+/* Write v, indented, as dg_file_write does. */
+int dg_json_save(const char *path, const struct dg_json *v, struct dg_error *err);
 /* True if dg_json_write writes both alike. False if it cannot. */
 bool dg_json_same(const struct dg_json *a, const struct dg_json *b);
 

@@ -311,7 +311,13 @@ static void load_names_the_file(void **state)
     assert_int_equal(dg_file_write(path, "\xEF\xBB\xBF{\"a\":[1]}", 12, &err), 0);
     v = dg_json_load(path, &err); /* an editor's byte order mark */
     assert_int_equal(dg_json_length(dg_json_get(v, "a")), 1);
+    assert_int_equal(dg_json_save(path, v, &err), 0);
+    struct dg_json *saved = dg_json_load(path, &err);
+    assert_true(dg_json_same(saved, v));
+    dg_json_free(saved);
     dg_json_free(v);
+    assert_int_equal(dg_json_save(path, NULL, &err), DG_ENOMEM);
+    dg_error_clear(&err);
     assert_int_equal(dg_file_write(path, "{\n\"a\" 1}", 8, &err), 0);
     assert_null(dg_json_load(path, &err));
     assert_int_equal(err.code, DG_EFORMAT);

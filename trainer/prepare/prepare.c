@@ -178,8 +178,6 @@ static int write_manifest(struct dg_prepare_job *j, const char *hash, const stru
     double seconds, struct dg_error *err)
 {
     struct dg_json *m = dg_json_new_object(), *domains = dg_json_new_array();
-    struct dg_buffer text;
-    dg_buffer_init(&text);
     for (size_t i = 0; i < j->n_domains; i++)
         dg_json_append_take(domains, dg_json_new_string(j->domains[i], strlen(j->domains[i])));
     dg_json_set_int(m, "format", DG_PREPARED_FORMAT);
@@ -193,11 +191,8 @@ static int write_manifest(struct dg_prepare_job *j, const char *hash, const stru
     dg_json_set_take(m, "sets", dg_json_copy(j->sets));
     dg_json_set_real(m, "seconds", seconds);
     char *path = dg_alloc_path(j->o->dir, "prepared.json");
-    int rc = dg_json_write(m, 2, &text) || text.failed
-                 ? dg_error_set(err, DG_ENOMEM, "no memory for the manifest")
-                 : dg_file_write(path, text.data, text.len, err);
+    int rc = dg_json_save(path, m, err);
     dg_json_free(m);
-    dg_buffer_deinit(&text);
     free(path);
     return rc;
 }

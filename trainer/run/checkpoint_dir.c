@@ -118,9 +118,7 @@ void dg_checkpoint_dir_clean(const struct dg_checkpoint_dir *k)
 static int write_index(const struct dg_checkpoint_dir *k, struct dg_error *err)
 {
     struct dg_json *index = dg_json_new_object(), *list = dg_json_new_array();
-    struct dg_buffer text;
     char *path = dg_alloc_path(k->dir, "index.json");
-    dg_buffer_init(&text);
     for (size_t i = 0; i < k->n; i++) {
         struct dg_json *e = dg_json_new_object();
         dg_json_set_int(e, "step", (int64_t)k->kept[i].step);
@@ -134,13 +132,8 @@ static int write_index(const struct dg_checkpoint_dir *k, struct dg_error *err)
     dg_json_set_int(index, "best_step", (int64_t)k->best_step);
     dg_json_set_int(index, "bad", (int64_t)k->bad);
     dg_json_set_int(index, "validated", (int64_t)k->validated);
-    int rc = dg_json_write(index, 2, &text) || text.failed
-                 ? dg_error_set(err, DG_ENOMEM, "no memory for the list of checkpoints")
-                 : 0;
-    if (!rc)
-        rc = dg_file_write(path, text.data, text.len, err);
+    int rc = dg_json_save(path, index, err);
     free(path);
-    dg_buffer_deinit(&text);
     dg_json_free(index);
     return rc;
 }

@@ -2,7 +2,6 @@
 #include "trainer/run/internal.h"
 
 #include "base/alloc.h"
-#include "base/file.h"
 #include "trainer/run/provenance.h"
 
 #include <stdlib.h>
@@ -71,14 +70,9 @@ static struct dg_json *describe(const struct dg_run *r)
 
 static int write_take(const struct dg_run *r, struct dg_json *o, struct dg_error *err)
 {
-    struct dg_buffer text;
-    dg_buffer_init(&text);
     char *path = dg_alloc_path(r->o->dir, "run.json");
-    int rc = !o || dg_json_write(o, 2, &text) || text.failed
-                 ? dg_error_set(err, DG_ENOMEM, "no memory for run.json")
-                 : dg_file_write(path, text.data, text.len, err);
+    int rc = dg_json_save(path, o, err);
     dg_json_free(o);
-    dg_buffer_deinit(&text);
     free(path);
     return rc;
 }
