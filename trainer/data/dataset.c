@@ -168,10 +168,6 @@ static int open_draw(
 static int open_links(struct dg_dataset *d, const struct dg_prepared_set *set, struct dg_error *err)
 {
     int rc = 0;
-    if (d->o.bpe_dropout > 0)
-        return dg_error_field(err, DG_EINVAL, "training.bpe_dropout",
-            "training.bpe_dropout draws other pieces than those that were aligned: with "
-            "guided_alignment.weight it must be 0");
     d->links = dg_alloc(d->n_shards, sizeof *d->links, "alignments");
     for (size_t i = 0; i < d->n_shards && rc == 0; i++)
         rc = set->links[i] ? dg_link_file_open(set->links[i], d->shards[i], &d->links[i], err)
