@@ -104,6 +104,23 @@ def test_sources_end_in_eos(data, whole, tmp_path):
     assert not (tmp_path / "tuned" / "data").exists()
 
 
+def test_a_bundle_that_cannot_be_trained_further(data, whole, tmp_path):
+    """What only the bundle to start from shows was said after hours of preparing."""
+    def said(code, *more):
+        text = run(command(data, tmp_path / "tuned", "--init", str(bundle), *more), expect=code)
+        assert not (tmp_path / "tuned" / "data").exists()
+        return text
+    bundle = whole / "bundle"
+    assert "guided_alignment.layer is 2, the model has 1 decoder layers" in said(
+        2, "--set", "guided_alignment.weight=0.5", "--set", "guided_alignment.layer=2")
+    bundle = tmp_path / "bundle"
+    shutil.copytree(whole / "bundle", bundle)
+    manifest = json.loads((bundle / "manifest.json").read_text())
+    manifest["model"]["decoder_d_ff"] = 16
+    (bundle / "manifest.json").write_text(json.dumps(manifest))
+    assert "the trainer trains decoders as wide as the encoder" in said(1)
+
+
 def texts(bundle):
     return (bundle / "manifest.json").read_text() + (bundle / "MODEL_CARD.md").read_text()
 

@@ -282,13 +282,11 @@ int dg_run_average(const struct dg_run_average *o, struct dg_error *err)
     dg_run_init(&r, &ro);
     int rc = o->bundle ? check_out(o->bundle, err) : 0;
     if (!rc)
-        rc = dg_run_paths(&r, err);
+        rc = dg_run_open(&r, err);
     if (!rc && o->bundle) {
         free(r.bundle_dir);
         r.bundle_dir = dg_alloc_string(o->bundle);
     }
-    if (!rc)
-        rc = dg_run_load(&r, err);
     if (!rc)
         rc = dg_run_data(&r, err);
     if (!rc)

@@ -80,8 +80,9 @@ int dg_run_wait(const struct dg_run *r, bool *flag, struct dg_error *err);
 
 /* open.c */
 void dg_run_init(struct dg_run *r, const struct dg_run_options *o);
-int dg_run_paths(struct dg_run *r, struct dg_error *err);
-/* Choose the device and check that it can train. */
+/* Set up folder and recipe, and the configuration of the model to go on from, if there is one. */
+int dg_run_open(struct dg_run *r, struct dg_error *err);
+/* Choose the device and check that it can train the model. */
 int dg_run_device(struct dg_run *r, struct dg_error *err);
 /* Set up prepared folder, configuration, training set and memory plan. */
 int dg_run_data(struct dg_run *r, struct dg_error *err);

@@ -86,8 +86,6 @@ static int open_workers(struct dg_run *r, struct dg_error *err)
     if (!rc)
         rc = dg_crew_open(&wo, &r->workers, err);
     if (!rc)
-        rc = dg_guided_check(r->recipe, &r->config, r->workers->w[0].train, err);
-    if (!rc)
         rc = dg_adam_open(&ao, r->workers->w[0].train, r->workers->params->n, &r->optimizer, err);
     if (!rc && t->ema > 0)
         rc = dg_param_block_open(&r->config, r->workers->w[0].train, &r->averaged, err);

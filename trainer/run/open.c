@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "model/train/tape.h"
+#include "trainer/align/guided.h"
 #include "trainer/data/hash.h"
 #include "trainer/run/bundle_list.h"
 #include "trainer/update/ranks_device.h"
@@ -66,7 +67,34 @@ static int check_run(const char *dir, struct dg_error *err)
     return rc;
 }
 
-int dg_run_paths(struct dg_run *r, struct dg_error *err)
+/* A model that is trained further keeps its dimensions and conventions, whatever the recipe
+ * says. */
+static int read_init_config(struct dg_run *r, struct dg_error *err)
+{
+    if (r->has_config || !r->recipe->init[0])
+        return 0;
+    char *dir = dg_recipe_path(r->recipe, r->recipe->init);
+    int rc = dg_config_load(dir, &r->config, err);
+    if (!rc && !r->config.source_eos)
+        rc = dg_error_field(err, DG_EUNSUP, "init",
+            "%s cannot be trained further: its model.source_eos is false, and training data ends "
+            "every source in </s>",
+            dir);
+    if (!rc && r->config.tied_embeddings && r->recipe->init_vocabulary == DG_VOCABULARY_NEW &&
+        !r->recipe->vocabulary.joint)
+        rc = dg_error_field(err, DG_EINVAL, "vocabulary.joint",
+            "vocabulary.joint is false, must be true: %s has one table of embeddings for source "
+            "and target",
+            dir);
+    if (!rc && r->recipe->init_layers == DG_LAYERS_SPREAD) {
+        r->config.enc_layers = r->recipe->model.enc_layers;
+        r->config.dec_layers = r->recipe->model.dec_layers;
+    }
+    free(dir);
+    return rc;
+}
+
+int dg_run_open(struct dg_run *r, struct dg_error *err)
 {
     const char *dir = r->o->dir;
     int rc = r->o->resume ? check_run(dir, err) : dg_file_make_dir(dir, err);
@@ -77,7 +105,11 @@ int dg_run_paths(struct dg_run *r, struct dg_error *err)
     r->bundle_dir = dg_alloc_path(dir, "bundle");
     r->log_path = dg_alloc_path(dir, "log.jsonl");
     r->prepared_dir = r->o->prepared ? dg_alloc_string(r->o->prepared) : dg_alloc_path(dir, "data");
-    return dg_run_leads(r) && !r->o->look ? take_lock(r, err) : 0;
+    if (dg_run_leads(r) && !r->o->look)
+        rc = take_lock(r, err);
+    if (!rc && !r->recipe)
+        rc = dg_run_load(r, err);
+    return rc ? rc : read_init_config(r, err);
 }
 
 /* Choose the device and try it: open and close what a worker will open. Set r->device and
@@ -86,6 +118,8 @@ static int try_device(
     struct dg_run *r, const char *name, const char *precision, struct dg_error *err)
 {
     const struct dg_device_options wish = {name, precision, 1};
+    const struct dg_config *config =
+        r->has_config || r->recipe->init[0] ? &r->config : &r->recipe->model;
     struct dg_backend *be = NULL;
     struct dg_train *train = NULL;
     int rc = r->o->ranks ? dg_ranks_device(r->o->ranks, &wish, &r->device, err)
@@ -94,8 +128,10 @@ static int try_device(
         rc = dg_device_open(&r->device, &be, err);
     if (!rc)
         rc = dg_train_open(be, &train, err);
-    if (!rc && (r->has_config || !r->recipe->init[0]))
-        rc = dg_tape_check(r->has_config ? &r->config : &r->recipe->model, train, err);
+    if (!rc)
+        rc = dg_tape_check(config, train, err);
+    if (!rc)
+        rc = dg_guided_check(r->recipe, config, train, err);
     struct dg_memory memory = {0};
     if (!rc && be->ops->memory && !be->ops->on_host)
         rc = be->ops->memory(be, &memory, err);
@@ -215,33 +251,6 @@ int dg_run_device(struct dg_run *r, struct dg_error *err)
     return rc || faster ? rc : try_device(r, device, "fp32", err);
 }
 
-/* A model that is trained further keeps its dimensions and conventions, whatever the recipe
- * says. */
-static int read_init_config(struct dg_run *r, struct dg_error *err)
-{
-    if (r->has_config || !r->recipe->init[0])
-        return 0;
-    char *dir = dg_recipe_path(r->recipe, r->recipe->init);
-    int rc = dg_config_load(dir, &r->config, err);
-    if (!rc && !r->config.source_eos)
-        rc = dg_error_field(err, DG_EUNSUP, "init",
-            "%s cannot be trained further: its model.source_eos is false, and training data ends "
-            "every source in </s>",
-            dir);
-    if (!rc && r->config.tied_embeddings && r->recipe->init_vocabulary == DG_VOCABULARY_NEW &&
-        !r->recipe->vocabulary.joint)
-        rc = dg_error_field(err, DG_EINVAL, "vocabulary.joint",
-            "vocabulary.joint is false, must be true: %s has one table of embeddings for source "
-            "and target",
-            dir);
-    if (!rc && r->recipe->init_layers == DG_LAYERS_SPREAD) {
-        r->config.enc_layers = r->recipe->model.enc_layers;
-        r->config.dec_layers = r->recipe->model.dec_layers;
-    }
-    free(dir);
-    return rc;
-}
-
 /* Set the configuration, with the vocabulary of the prepared data. */
 static int find_config(struct dg_run *r, struct dg_error *err)
 {
@@ -326,9 +335,7 @@ static int prepare_for_all(struct dg_run *r, struct dg_error *err)
 int dg_run_data(struct dg_run *r, struct dg_error *err)
 {
     struct dg_dataset_options data = dg_run_batches(r->recipe);
-    int rc = read_init_config(r, err); /* first: preparing may take hours */
-    if (!rc)
-        rc = prepare_for_all(r, err);
+    int rc = prepare_for_all(r, err);
     if (!rc && r->prepared_lock < 0)
         rc = dg_prepared_hold(r->prepared_dir, &r->prepared_lock, err);
     if (!rc)

@@ -350,9 +350,7 @@ int dg_run(const struct dg_run_options *o, bool *stopped, struct dg_error *err)
     struct dg_run r;
     dg_run_init(&r, o);
     *stopped = false;
-    int rc = dg_run_paths(&r, err);
-    if (!rc && !r.recipe)
-        rc = dg_run_load(&r, err);
+    int rc = dg_run_open(&r, err);
     if (!rc)
         rc = dg_run_device(&r, err);
     if (!rc)
@@ -380,7 +378,7 @@ int dg_run_plan(const struct dg_run_options *o, struct dg_buffer *out, struct dg
 {
     struct dg_run r;
     dg_run_init(&r, o);
-    int rc = dg_run_paths(&r, err);
+    int rc = dg_run_open(&r, err);
     rc = rc ? rc : dg_run_device(&r, err);
     rc = rc ? rc : dg_run_data(&r, err);
     if (!rc) {
