@@ -52,6 +52,15 @@ def test_each_stage_takes_its_domains(staged):
     assert 0.02 < share / n < 0.2, "1 in 13 is early, by the weights 0.25 and 3"
 
 
+def test_domains_that_are_no_text(staged, tmp_path):
+    """Edited by hand, prepared.json ended the program: a stage's weights are looked up among its domains."""
+    folder, path = staged
+    shutil.copytree(folder / "data", tmp_path / "data")
+    manifest = json.loads((tmp_path / "data" / "prepared.json").read_text())
+    (tmp_path / "data" / "prepared.json").write_text(json.dumps({**manifest, "domains": ["early", 7]}))
+    assert "domains[1] must be a string" in run([TRAIN, "batches", str(path), "--prepared", str(tmp_path / "data"), "--lines", "1"], expect=1)
+
+
 def test_a_stage_is_a_run_with_its_weights(staged, tmp_path):
     """A stage yields the same pairs as a recipe with the stage's weights in data.domain_weights."""
     folder, _ = staged

@@ -106,7 +106,7 @@ static int read_set(struct dg_prepared *p, const char *dir, const struct dg_json
 static int read_manifest(struct dg_prepared *p, const char *dir, struct dg_error *err)
 {
     const struct dg_json *m = p->manifest, *v = dg_json_get(m, "vocabulary"),
-                         *sets = dg_json_get(m, "sets");
+                         *domains = dg_json_get(m, "domains"), *sets = dg_json_get(m, "sets");
     int64_t format = 0;
     p->hash = "";
     int rc = dg_json_field_int(m, NULL, "format", INT64_MIN, INT64_MAX, &format, err);
@@ -124,6 +124,9 @@ static int read_manifest(struct dg_prepared *p, const char *dir, struct dg_error
         rc = dg_json_field_int(v, "vocabulary", "eos", 0, INT32_MAX, &p->eos, err);
     if (rc == 0)
         rc = dg_json_field_int(v, "vocabulary", "unk", -1, INT32_MAX, &p->unk, err);
+    for (size_t i = 0; i < dg_json_length(domains) && rc == 0; i++)
+        if (!dg_json_string(dg_json_at(domains, i), NULL))
+            rc = dg_error_set(err, DG_EFORMAT, "domains[%zu] must be a string", i);
     p->n_sets = dg_json_length(sets);
     p->sets = dg_alloc_arena(&p->arena, p->n_sets, sizeof *p->sets);
     for (size_t i = 0; i < p->n_sets && rc == 0; i++)
