@@ -92,6 +92,12 @@ def test_settings_that_are_wrong_are_refused(data, begun, tmp_path):
         assert f"there is no run in {tmp_path}/rnu: cannot open {tmp_path}/rnu/run.json" in text and not (tmp_path / "rnu").exists()
 
 
+@pytest.mark.parametrize("name", ["run.json", "checkpoints/index.json"])
+def test_a_file_that_is_no_json_is_named_once(begun, name):
+    (begun / name).write_text("{")
+    assert run([TRAIN, "resume", str(begun)], expect=1).count(str(begun / name)) == 1
+
+
 def test_changed_data_is_refused(tmp_path):
     own = tmp_path / "own"
     own.mkdir()

@@ -33,7 +33,9 @@ static int read_index(struct dg_checkpoint_dir *k, const char *path, struct dg_e
     const struct dg_json *list = dg_json_get(index, "checkpoints"),
                          *best = dg_json_get(index, "best");
     int64_t bad = 0, validated = 0, best_step = 0;
-    int rc = index ? dg_json_field_int(index, NULL, "bad", 0, INT64_MAX, &bad, err) : DG_EFORMAT;
+    if (!index)
+        return DG_EFORMAT;
+    int rc = dg_json_field_int(index, NULL, "bad", 0, INT64_MAX, &bad, err);
     if (!rc)
         rc = dg_json_field_int(index, NULL, "validated", 0, INT64_MAX, &validated, err);
     if (!rc)

@@ -139,9 +139,9 @@ int dg_run_load(struct dg_run *r, struct dg_error *err)
 {
     const char *data_dir = "", *prepared = NULL, *way = NULL;
     struct dg_json *o = load(r, err);
-    int rc = o ? 0 : DG_EFORMAT;
-    if (!rc)
-        rc = dg_json_field_string(o, NULL, "data_dir", &data_dir, err);
+    if (!o)
+        return DG_EFORMAT;
+    int rc = dg_json_field_string(o, NULL, "data_dir", &data_dir, err);
     if (!rc)
         rc = dg_json_field_string(o, NULL, "prepared", &prepared, err);
     if (!rc)
