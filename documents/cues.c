@@ -30,17 +30,11 @@ struct cue {
     size_t lines;
 };
 
-static size_t line_end(const char *s, size_t n, size_t at)
-{
-    const char *end = memchr(s + at, '\n', n - at);
-    return end ? (size_t)(end - s) : n;
-}
-
 /* Adds the lines of text that follow a cue's times. */
 static void read_lines(const char *s, size_t n, struct cue *c)
 {
     for (size_t end; c->next < n; c->next = end < n ? end + 1 : n) {
-        end = line_end(s, n, c->next);
+        end = dg_scan_find(s, c->next, n, "\n");
         if (dg_srt_ends_cue(s, n, c->next))
             return;
         if (dg_scan_skip_space(s, c->next, end) == end)
@@ -54,7 +48,7 @@ static void read_lines(const char *s, size_t n, struct cue *c)
 static bool next_cue(const char *s, size_t n, size_t at, struct cue *c)
 {
     for (size_t end; at < n; at = end + 1) {
-        end = line_end(s, n, at);
+        end = dg_scan_find(s, at, n, "\n");
         if (!dg_srt_times(s, at, end, &c->from, &c->to))
             continue;
         c->head = at;
@@ -113,7 +107,7 @@ static int add_sentence(struct dg_extract *x, struct dg_extract_part *p, const s
         if (i > 0)
             dg_buffer_adds(&text, " ");
         for (size_t at = cues[i].begin, to; at < cues[i].end; at = to + 1) {
-            to = line_end(p->s, cues[i].end, at);
+            to = dg_scan_find(p->s, at, cues[i].end, "\n");
             size_t words = dg_scan_skip_space(p->s, at, to);
             if (at > cues[i].begin)
                 dg_buffer_adds(&text, " ");
@@ -140,13 +134,13 @@ static int add_sentence(struct dg_extract *x, struct dg_extract_part *p, const s
 /* Adds the language in the head of WebVTT, as YouTube writes it: "Language: en". */
 static int add_language(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
 {
-    static const char head[] = "WEBVTT", field[] = "Language:";
+    static const char field[] = "Language:";
     const size_t n = strlen(field);
     size_t at = dg_utf8_bom(p->s, p->n), end;
-    if (p->n - at < strlen(head) || memcmp(p->s + at, head, strlen(head)) != 0)
+    if (!dg_scan_begins(p->s, at, p->n, "WEBVTT"))
         return DG_OK;
     for (; at < p->n; at = end + 1) {
-        end = line_end(p->s, p->n, at);
+        end = dg_scan_find(p->s, at, p->n, "\n");
         if (dg_scan_skip_space(p->s, at, end) == end) /* the head is over */
             break;
         if (end - at <= n || memcmp(p->s + at, field, n) != 0)

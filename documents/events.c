@@ -1,6 +1,7 @@
 #include "documents/events.h"
 
 #include "documents/kinds.h"
+#include "text/scan.h"
 #include "text/utf8.h"
 
 #include <string.h>
@@ -139,9 +140,8 @@ int dg_read_events(struct dg_extract *x, struct dg_extract_part *p, struct dg_er
     bool events = false;
     int rc = DG_OK;
     for (size_t at = dg_utf8_bom(p->s, p->n), to; at < p->n && rc == DG_OK; at = to) {
-        const char *found = memchr(p->s + at, '\n', p->n - at);
-        size_t end = found ? (size_t)(found - p->s) : p->n;
-        to = found ? end + 1 : end;
+        size_t end = dg_scan_find(p->s, at, p->n, "\n");
+        to = end < p->n ? end + 1 : end;
         while (end > at && p->s[end - 1] == '\r')
             end--;
         if (p->s[at] == '[')

@@ -5,6 +5,7 @@
 
 #include "documents/declared_language.h"
 #include "text/format/xml/scan.h"
+#include "text/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -173,8 +174,7 @@ static bool next_tag(const struct dg_extract_answer *a, size_t *at, size_t *end)
         *end = dg_xml_skip_other(a->s, *at, a->n);
         if (*end > *at)
             continue;
-        const char *close = memchr(open, '>', a->n - *at);
-        *end = close ? (size_t)(close - a->s) + 1 : a->n;
+        *end = dg_scan_after(a->s, *at, a->n, ">");
         return true;
     }
     return false;

@@ -25,9 +25,8 @@ static bool read_line(const char *s, size_t n, size_t at, struct line *l)
 {
     if (at >= n)
         return false;
-    const char *end = memchr(s + at, '\n', n - at);
-    *l = (struct line){.begin = at, .end = end ? (size_t)(end - s) : n};
-    l->next = end ? l->end + 1 : n;
+    *l = (struct line){.begin = at, .end = dg_scan_find(s, at, n, "\n")};
+    l->next = l->end < n ? l->end + 1 : n;
     if (l->end > at && s[l->end - 1] == '\r')
         l->end--;
     l->blank = true;
@@ -126,8 +125,8 @@ static size_t next_paragraph(const char *s, size_t n, size_t at)
     struct line l;
     bool blank = false;
     for (; read_line(s, n, at, &l); at = l.next) {
-        const bool rule = l.end - l.begin >= 3 && (memcmp(s + l.begin, "---", 3) == 0 ||
-                                                      memcmp(s + l.begin, "+++", 3) == 0);
+        const bool rule =
+            dg_scan_begins(s, l.begin, l.end, "---") || dg_scan_begins(s, l.begin, l.end, "+++");
         if (blank && !l.blank && !rule && !strchr(" \t", s[l.begin]))
             return l.begin;
         blank = l.blank;

@@ -60,9 +60,8 @@ int dg_word_times_read(
     int rc = DG_OK;
     dg_buffer_init(&words);
     for (size_t at = begin, next; at < end && rc == DG_OK; at = next) {
-        const char *line = memchr(p->s + at, '\n', end - at);
-        const size_t to = line ? (size_t)(line - p->s) : end;
-        next = line ? to + 1 : end;
+        const size_t to = dg_scan_find(p->s, at, end, "\n");
+        next = to < end ? to + 1 : end;
         const struct dg_segment like = {.begin = dg_scan_skip_space(p->s, at, to),
             .end = dg_scan_trim_space(p->s, at, to),
             .writing = DG_WRITE_WORD_TIMES};

@@ -202,3 +202,21 @@ bool dg_scan_has(const char *s, size_t n, const char *part)
             return true;
     return false;
 }
+
+bool dg_scan_begins(const char *s, size_t at, size_t end, const char *with)
+{
+    const size_t n = strlen(with);
+    return end - at >= n && memcmp(s + at, with, n) == 0;
+}
+
+size_t dg_scan_find(const char *s, size_t at, size_t end, const char *what)
+{
+    const char *found = at < end ? memmem(s + at, end - at, what, strlen(what)) : NULL;
+    return found ? (size_t)(found - s) : end;
+}
+
+size_t dg_scan_after(const char *s, size_t at, size_t end, const char *what)
+{
+    const size_t found = dg_scan_find(s, at, end, what);
+    return found < end ? found + strlen(what) : end;
+}

@@ -41,6 +41,13 @@ size_t dg_scan_columns(int32_t c);
 /* True if s[n] has the ASCII letters of `part`, in either case, also within a word. */
 bool dg_scan_has(const char *s, size_t n, const char *part);
 
+/* True if s[at, end) begins with these bytes. */
+bool dg_scan_begins(const char *s, size_t at, size_t end, const char *with);
+/* The first byte of `what` where that is first in s[at, end), and the byte after it; `end`: it is
+ * nowhere there. */
+size_t dg_scan_find(const char *s, size_t at, size_t end, const char *what);
+size_t dg_scan_after(const char *s, size_t at, size_t end, const char *what);
+
 /* First byte at or after i that is not white space, at most `end`; and the end of s[begin..end)
  * without trailing white space. */
 size_t dg_scan_skip_space(const char *s, size_t i, size_t end);

@@ -1,6 +1,7 @@
 #include "documents/office/prefixes.h"
 
 #include "text/format/xml/scan.h"
+#include "text/scan.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -127,8 +128,7 @@ static size_t skip_other(const char *s, size_t at, size_t n)
     const size_t other = dg_xml_skip_other(s, at, n);
     if (other > at || n - at < 2 || s[at + 1] != '!')
         return other;
-    const char *end = memchr(s + at, '>', n - at);
-    return end ? (size_t)(end - s) : n;
+    return dg_scan_find(s, at, n, ">");
 }
 
 /* Appends the tag s[at, n) up to its end; returns that. */

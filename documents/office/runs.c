@@ -1,6 +1,7 @@
 #include "documents/office/runs.h"
 
 #include "documents/office/pieces.h"
+#include "text/scan.h"
 #include "text/utf8.h"
 
 #include <stdlib.h>
@@ -112,7 +113,7 @@ static bool is_line(const char *s, size_t n)
     for (size_t at = 0; at < n; spaces++) {
         if (s[at] == ' ')
             at++;
-        else if (n - at >= 2 && memcmp(s + at, "\xC2\xA0", 2) == 0)
+        else if (dg_scan_begins(s, at, n, "\xC2\xA0"))
             at += 2;
         else
             return false;

@@ -306,8 +306,7 @@ static void write_po(const char *s, size_t n, const char *line_end, struct dg_bu
     if (several)
         dg_buffer_addf(out, "\"\"%s", line_end);
     for (size_t at = 0; at < n || n == 0;) {
-        const char *end = several ? memchr(s + at, '\n', n - at) : NULL;
-        size_t to = end ? (size_t)(end - s) + 1 : n;
+        const size_t to = several ? dg_scan_after(s, at, n, "\n") : n;
         dg_buffer_addf(out, "%s\"", at > 0 ? line_end : "");
         write_line(DG_ESCAPES_C, s + at, to - at, out);
         dg_buffer_adds(out, "\"");

@@ -2,6 +2,7 @@
 #include "documents/kinds.h"
 #include "documents/strings/message.h"
 #include "documents/strings/program_string.h"
+#include "text/scan.h"
 #include "text/utf8.h"
 
 #include <string.h>
@@ -97,10 +98,7 @@ int dg_read_properties(struct dg_extract *x, struct dg_extract_part *p, struct d
 
 static size_t comment_end(const char *s, size_t n, size_t at)
 {
-    const bool line = s[at + 1] == '/';
-    const char *found =
-        line ? memchr(s + at, '\n', n - at) : memmem(s + at + 2, n - at - 2, "*/", 2);
-    return found ? (size_t)(found - s) + (line ? 1 : 2) : n;
+    return s[at + 1] == '/' ? dg_scan_after(s, at, n, "\n") : dg_scan_after(s, at + 2, n, "*/");
 }
 
 int dg_read_strings(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)

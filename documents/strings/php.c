@@ -7,6 +7,7 @@
  */
 #include "documents/kinds.h"
 #include "documents/strings/program_string.h"
+#include "text/scan.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -53,13 +54,6 @@ static bool last_word_is(const struct reader *r, const char *word)
            strncasecmp(r->p->s + r->word, word, n) == 0;
 }
 
-/* The byte after `end` from `at` on; the file's end: there is none. */
-static size_t after(const struct reader *r, size_t at, const char *end)
-{
-    const char *found = memmem(r->p->s + at, r->p->n - at, end, strlen(end));
-    return found ? (size_t)(found - r->p->s) + strlen(end) : r->p->n;
-}
-
 /* The byte after the white space and the comments at `at`. */
 static size_t skip_blanks(const struct reader *r, size_t at)
 {
@@ -69,9 +63,9 @@ static size_t skip_blanks(const struct reader *r, size_t at)
         if (isspace((unsigned char)s[at]))
             at++;
         else if ((s[at] == '#' && next != '[') || (s[at] == '/' && next == '/'))
-            at = after(r, at, "\n");
+            at = dg_scan_after(s, at, n, "\n");
         else if (s[at] == '/' && next == '*')
-            at = after(r, at + 2, "*/");
+            at = dg_scan_after(s, at + 2, n, "*/");
         else
             break;
     }
@@ -83,23 +77,22 @@ static size_t skip_blanks(const struct reader *r, size_t at)
 static size_t heredoc_end(const struct reader *r, size_t at)
 {
     const char *s = r->p->s;
+    const size_t n = r->p->n;
     size_t name = at + 3;
-    if (r->p->n - at < 3 || memcmp(s + at, "<<<", 3) != 0)
+    if (!dg_scan_begins(s, at, n, "<<<"))
         return at;
-    while (
-        name < r->p->n && (s[name] == ' ' || s[name] == '\t' || s[name] == '"' || s[name] == '\''))
+    while (name < n && (s[name] == ' ' || s[name] == '\t' || s[name] == '"' || s[name] == '\''))
         name++;
     const size_t len = word_end(r, name) - name;
     if (len == 0)
         return at;
-    for (size_t line = after(r, name, "\n"); line < r->p->n; line = after(r, line, "\n")) {
-        size_t i = line;
-        while (i < r->p->n && (s[i] == ' ' || s[i] == '\t'))
+    for (size_t i = name; (i = dg_scan_after(s, i, n, "\n")) < n;) {
+        while (i < n && (s[i] == ' ' || s[i] == '\t'))
             i++;
         if (word_end(r, i) - i == len && memcmp(s + i, s + name, len) == 0)
             return i + len;
     }
-    return r->p->n;
+    return n;
 }
 
 /* True if the string's bytes s[n] hold a variable, or an escape that is not decoded: \x41, \101. */
@@ -226,9 +219,9 @@ int dg_read_php(struct dg_extract *x, struct dg_extract_part *p, struct dg_error
     static const char open[] = "<?php";
     struct reader r = {.x = x, .p = p};
     int rc = DG_OK;
-    if (!memmem(p->s, p->n, open, strlen(open)))
+    if (dg_scan_find(p->s, 0, p->n, open) == p->n)
         return dg_extract_broken(err, "it has no <?php, as files of PHP do");
-    for (size_t at = after(&r, 0, open); at < p->n && rc == DG_OK; at = after(&r, at, open))
+    for (size_t at = 0; rc == DG_OK && (at = dg_scan_after(p->s, at, p->n, open)) < p->n;)
         rc = read_code(&r, at, &at, err);
     return rc;
 }

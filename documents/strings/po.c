@@ -128,9 +128,8 @@ static size_t line_before(const char *s, size_t at)
 /* True if no other msgstr follows the one that was read. */
 static bool is_last(const struct reader *r)
 {
-    static const char keyword[] = "msgstr";
     const size_t at = dg_scan_skip_ascii_space(r->p->s, r->end, r->p->n);
-    return r->p->n - at < strlen(keyword) || memcmp(r->p->s + at, keyword, strlen(keyword)) != 0;
+    return !dg_scan_begins(r->p->s, at, r->p->n, "msgstr");
 }
 
 /* Adds the forms that a template's entry lacks, after its last one. text: what fills them, or NULL:
@@ -165,8 +164,7 @@ static int end_msgstr(struct reader *r, struct dg_error *err)
 static bool skip_word(const char *s, size_t *at, size_t end, const char *word)
 {
     size_t n = strlen(word);
-    if (end - *at < n || memcmp(s + *at, word, n) != 0 ||
-        (*at + n < end && !strchr(" \t\"[", s[*at + n])))
+    if (!dg_scan_begins(s, *at, end, word) || (*at + n < end && !strchr(" \t\"[", s[*at + n])))
         return false;
     *at += n;
     return true;
@@ -287,8 +285,7 @@ int dg_read_po(struct dg_extract *x, struct dg_extract_part *p, struct dg_error 
     for (int i = 0; i < N_TEXTS; i++)
         dg_buffer_init(&r.texts[i]);
     for (size_t line = 1, end; at < p->n && rc == DG_OK; at = end + 1, line++) {
-        const char *found = memchr(p->s + at, '\n', p->n - at);
-        end = found ? (size_t)(found - p->s) : p->n;
+        end = dg_scan_find(p->s, at, p->n, "\n");
         rc = read_line(&r, at, end, line, err);
     }
     if (rc == DG_OK)

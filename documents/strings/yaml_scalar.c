@@ -182,8 +182,7 @@ static void write_block(
 {
     const size_t end_n = strcspn(before, " ");
     for (size_t at = 0, to, next; at < n; at = next) {
-        const char *end = memchr(s + at, '\n', n - at);
-        to = end ? (size_t)(end - s) : n;
+        to = dg_scan_find(s, at, n, "\n");
         dg_buffer_add(out, s + at, to - at);
         for (next = to; next < n && s[next] == '\n';)
             next++;

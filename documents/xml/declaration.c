@@ -17,16 +17,11 @@ static bool is_word(const char *s, size_t begin, size_t end, const char *word)
 /* Find the encoding's name in the declaration that s[n] begins with; false: it has none. */
 static bool find_encoding(const char *s, size_t n, size_t *begin, size_t *end)
 {
-    static const char word[] = "encoding";
     size_t at = dg_utf8_bom(s, n);
-    if (n - at < 6 || memcmp(s + at, "<?xml", 5) != 0 || !strchr(" \t\r\n", s[at + 5]))
+    if (n - at < 6 || !dg_scan_begins(s, at, n, "<?xml") || !strchr(" \t\r\n", s[at + 5]))
         return false;
-    const char *close = memmem(s + at, n - at, "?>", 2);
-    const size_t to = close ? (size_t)(close - s) : n;
-    const char *found = memmem(s + at, to - at, word, strlen(word));
-    if (!found)
-        return false;
-    for (at = (size_t)(found - s); at < to && s[at] != '"' && s[at] != '\'';)
+    const size_t to = dg_scan_find(s, at, n, "?>");
+    for (at = dg_scan_find(s, at, to, "encoding"); at < to && s[at] != '"' && s[at] != '\'';)
         at++;
     const char *quote = at < to ? memchr(s + at + 1, s[at], to - at - 1) : NULL;
     *begin = at + 1;
@@ -134,7 +129,7 @@ static bool find_meta(const char *s, size_t n, size_t *begin, size_t *end)
     struct attribute name;
     for (size_t at = find(s, 0, n, "<"); at < n; at = find(s, at, n, "<")) {
         at++;
-        if (n - at >= 3 && memcmp(s + at, "!--", 3) == 0)
+        if (dg_scan_begins(s, at, n, "!--"))
             at = find(s, at + 1, n, "-->");
         if (at == n || !isalpha((unsigned char)s[at]) || !next_attribute(s, n, &at, &name))
             continue;

@@ -1,6 +1,7 @@
 #include "documents/xml/string.h"
 
 #include "documents/strings/escapes.h"
+#include "text/scan.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ bool dg_xml_string_cdata(const char *s, size_t *begin, size_t *end)
 {
     size_t from = *begin, to = *end;
     dg_xml_string_trim(s, &from, &to);
-    if (to - from < strlen(CDATA) || memcmp(s + from, CDATA, strlen(CDATA)) != 0)
+    if (!dg_scan_begins(s, from, to, CDATA))
         return false;
     from += strlen(CDATA);
     const char *close = memmem(s + from, to - from, "]]>", 3);

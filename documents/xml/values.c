@@ -5,6 +5,7 @@
 #include "documents/xml/declaration.h"
 #include "documents/xml/string.h"
 #include "text/format/xml/scan.h"
+#include "text/scan.h"
 
 #include <string.h>
 
@@ -62,8 +63,7 @@ static bool attribute_begins(
     const struct dg_xml *x, const struct dg_xml_tag *t, const char *name, const char *with)
 {
     size_t begin, end;
-    return dg_xml_attribute(x, t, name, &begin, &end) && end - begin >= strlen(with) &&
-           memcmp(x->s + begin, with, strlen(with)) == 0;
+    return dg_xml_attribute(x, t, name, &begin, &end) && dg_scan_begins(x->s, begin, end, with);
 }
 
 /* <data name="..."><value>text</value></data>. One with a type is a number, a picture, a file; and

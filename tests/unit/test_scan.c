@@ -1,4 +1,5 @@
-/* Classes of code points: text/scan.c's own classes for ASCII agree with ICU. */
+/* Classes of code points: text/scan.c's own classes for ASCII agree with ICU. Bytes within a range
+ * are found, and none beyond it. */
 #include "text/scan.h"
 
 #include <setjmp.h>
@@ -24,8 +25,27 @@ static void test_ascii_as_icu(void **state)
     }
 }
 
+static void test_bytes_within_a_range(void **state)
+{
+    static const char s[] = "a-->b-->";
+    (void)state;
+    assert_true(dg_scan_begins(s, 1, 4, "-->"));
+    assert_false(dg_scan_begins(s, 1, 3, "-->"));
+    assert_false(dg_scan_begins(s, 0, 8, "-->"));
+    assert_false(dg_scan_begins(s, 8, 8, "-"));
+    assert_int_equal(dg_scan_find(s, 0, 8, "-->"), 1);
+    assert_int_equal(dg_scan_find(s, 2, 8, "-->"), 5);
+    assert_int_equal(dg_scan_find(s, 2, 7, "-->"), 7);
+    assert_int_equal(dg_scan_find(s, 2, 8, "b"), 4);
+    assert_int_equal(dg_scan_find(s, 8, 8, "b"), 8);
+    assert_int_equal(dg_scan_after(s, 0, 8, "-->"), 4);
+    assert_int_equal(dg_scan_after(s, 2, 8, "-->"), 8);
+    assert_int_equal(dg_scan_after(s, 2, 7, "-->"), 7);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ascii_as_icu)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ascii_as_icu), cmocka_unit_test(test_bytes_within_a_range)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 #include "text/format/dialect.h"
 
 #include "text/format/internal.h"
+#include "text/scan.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -20,13 +21,6 @@ static bool follows_word(const char *s, size_t at)
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';
-}
-
-/* The first `what` in s[at, end); `end`: there is none. */
-static size_t find(const char *s, size_t at, size_t end, const char *what)
-{
-    const char *found = at < end ? memmem(s + at, end - at, what, strlen(what)) : NULL;
-    return found ? (size_t)(found - s) : end;
 }
 
 static bool kept(struct dg_dialect *out, size_t begin, size_t end, size_t to)
@@ -81,7 +75,7 @@ size_t dg_dialect_attributes(const char *s, size_t at, size_t end)
 static bool read_formula(const char *s, size_t at, size_t end, struct dg_dialect *out)
 {
     const char *const sign = end - at > 1 && s[at + 1] == '$' ? "$$" : "$";
-    const size_t n = strlen(sign), begin = at + n, close = find(s, begin, end, sign);
+    const size_t n = strlen(sign), begin = at + n, close = dg_scan_find(s, begin, end, sign);
     if (close == end || close == begin || follows_word(s, at) || (at > 0 && s[at - 1] == '$') ||
         (n == 1 && (is_blank(s[begin]) || is_blank(s[close - 1]))) || s[close - 1] == '\\' ||
         (close + n < end && is_word(s[close + n])))
@@ -95,11 +89,11 @@ static bool read_formula(const char *s, size_t at, size_t end, struct dg_dialect
 /* [[page]], [[page|name]], [[page\|name]] in a table, ![[picture.png|100]] */
 static bool read_wiki_link(const char *s, size_t at, size_t end, struct dg_dialect *out)
 {
-    const size_t begin = at + 2, close = find(s, begin, end, "]]"), to = close + 2;
+    const size_t begin = at + 2, close = dg_scan_find(s, begin, end, "]]"), to = close + 2;
     if (close == end || close == begin || memchr(s + begin, '[', close - begin) ||
         (to < end && strchr("([]", s[to])))
         return false;
-    const size_t bar = find(s, begin, close, "|");
+    const size_t bar = dg_scan_find(s, begin, close, "|");
     if (bar + 1 < close && !(at > 0 && s[at - 1] == '!'))
         return pair(out, bar + 1, close, to);
     return kept(out, begin, bar, to);
@@ -112,8 +106,8 @@ static size_t skip_address(const char *s, size_t at, size_t end)
     size_t to;
     if (end - at < 5 || s[at] != '(' || s[at + 1] != '{' || !strchr("{%", s[at + 2]))
         return at;
-    to = find(s, at, end, s[at + 2] == '{' ? "}}" : "%}");
-    to = find(s, to, end, ")");
+    to = dg_scan_find(s, at, end, s[at + 2] == '{' ? "}}" : "%}");
+    to = dg_scan_find(s, to, end, ")");
     return to < end ? to + 1 : at;
 }
 
@@ -136,7 +130,7 @@ static bool read_brackets(const char *s, size_t at, size_t end, struct dg_dialec
 /* ==marked== */
 static bool read_marked(const char *s, size_t at, size_t end, struct dg_dialect *out)
 {
-    const size_t begin = at + 2, close = find(s, begin, end, "==");
+    const size_t begin = at + 2, close = dg_scan_find(s, begin, end, "==");
     return end - at > 4 && s[at + 1] == '=' && !strchr(" \t=", s[begin]) && !follows_word(s, at) &&
            (at == 0 || s[at - 1] != '=') && close < end && !is_blank(s[close - 1]) &&
            !(close + 2 < end && (s[close + 2] == '=' || is_word(s[close + 2]))) &&
@@ -146,7 +140,7 @@ static bool read_marked(const char *s, size_t at, size_t end, struct dg_dialect 
 /* ++ctrl+alt++ */
 static bool read_keys(const char *s, size_t at, size_t end, struct dg_dialect *out)
 {
-    const size_t begin = at + 2, close = find(s, begin, end, "++");
+    const size_t begin = at + 2, close = dg_scan_find(s, begin, end, "++");
     if (end - at < 5 || s[at + 1] != '+' || close == end || close == begin || follows_word(s, at) ||
         (at > 0 && strchr("{+", s[at - 1])))
         return false;
@@ -172,7 +166,7 @@ static bool read_citation(const char *s, size_t at, size_t end, struct dg_dialec
 /* %%a comment%%; %%Name%% is a placeholder, 5%% none of both. */
 static bool read_comment(const char *s, size_t at, size_t end, struct dg_dialect *out)
 {
-    const size_t begin = at + 2, close = find(s, begin, end, "%%"), to = close + 2;
+    const size_t begin = at + 2, close = dg_scan_find(s, begin, end, "%%"), to = close + 2;
     return end - at > 5 && s[at + 1] == '%' && close < end && !follows_word(s, at) &&
            memchr(s + begin, ' ', close - begin) && !(to < end && is_word(s[to])) &&
            kept(out, at, at, to);
@@ -205,8 +199,7 @@ size_t dg_dialect_trim_id(const char *s, size_t begin, size_t end)
 bool dg_dialect_read(const char *s, size_t at, size_t end, struct dg_dialect *out)
 {
     end = end - at > LONGEST ? at + LONGEST : end;
-    const char *line = memchr(s + at, '\n', end - at);
-    end = line ? (size_t)(line - s) : end;
+    end = dg_scan_find(s, at, end, "\n");
     if (at > 0 && s[at - 1] == '\\')
         return false;
     switch (s[at]) {

@@ -1,6 +1,7 @@
 #include "text/format/directive.h"
 
 #include "text/format/internal.h"
+#include "text/scan.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -10,12 +11,6 @@ static size_t skip_name(const char *s, size_t at, size_t end)
     while (at < end && (isalnum((unsigned char)s[at]) || s[at] == '-' || s[at] == '_'))
         at++;
     return at;
-}
-
-static bool begins(const char *s, size_t at, size_t end, const char *what)
-{
-    const size_t n = strlen(what);
-    return end - at >= n && memcmp(s + at, what, n) == 0;
 }
 
 static bool ends(const char *s, size_t at, size_t end, const char *what)
@@ -144,8 +139,9 @@ static bool is_braces(const char *s, size_t at, size_t end)
     size_t i = at;
     for (size_t k = 0; k < sizeof pairs / sizeof *pairs && i < end;) {
         const size_t n = strlen(pairs[k][0]), m = strlen(pairs[k][1]);
-        const char *close =
-            begins(s, i, end, pairs[k][0]) ? memmem(s + i + n, end - i - n, pairs[k][1], m) : NULL;
+        const char *close = dg_scan_begins(s, i, end, pairs[k][0])
+                                ? memmem(s + i + n, end - i - n, pairs[k][1], m)
+                                : NULL;
         i = close ? dg_line_skip_blanks(s, (size_t)(close - s) + m, end) : i;
         k = close ? 0 : k + 1;
     }
@@ -158,18 +154,20 @@ static bool is_braces(const char *s, size_t at, size_t end)
 static bool is_silent(const char *s, size_t at, size_t end)
 {
     if (s[at] == '{')
-        return is_braces(s, at, end) || (begins(s, at, end, "{/*") && ends(s, at, end, "*/}"));
+        return is_braces(s, at, end) ||
+               (dg_scan_begins(s, at, end, "{/*") && ends(s, at, end, "*/}"));
     if (s[at] == '(')
         return skip_name(s, at + 1, end) > at + 1 && skip_name(s, at + 1, end) + 2 == end &&
                ends(s, at, end, ")=");
-    if (begins(s, at, end, "import ")) {
+    if (dg_scan_begins(s, at, end, "import ")) {
         const size_t to = end - (s[end - 1] == ';'), name = at + strlen("import ");
         return strchr("'\"", s[to - 1]) &&
                (strchr("'\"", s[name]) || memmem(s + at, to - at, " from ", 6));
     }
-    if (begins(s, at, end, "+++") && (end - at == 3 || begins(s, at, end, "+++ {")))
+    if (dg_scan_begins(s, at, end, "+++") && (end - at == 3 || dg_scan_begins(s, at, end, "+++ {")))
         return true;
-    return begins(s, at, end, "--8<--") || (end - at == 5 && begins(s, at, end, "[TOC]"));
+    return dg_scan_begins(s, at, end, "--8<--") ||
+           (end - at == 5 && dg_scan_begins(s, at, end, "[TOC]"));
 }
 
 /* True if the line begins a block of code, or a table that is drawn. */
@@ -179,7 +177,7 @@ static bool is_block(const char *s, size_t at, size_t end)
         "export let ", "export async ", "import {", "\\begin{", "{% highlight ", "{{< highlight ",
         "{{< code-toggle", "+--", "+==", "+:-"};
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        if (begins(s, at, end, starts[i]))
+        if (dg_scan_begins(s, at, end, starts[i]))
             return true;
     return false;
 }
@@ -189,7 +187,7 @@ static bool is_block(const char *s, size_t at, size_t end)
 static bool is_comment(const char *s, size_t at, size_t end)
 {
     size_t lines = 0;
-    if (!begins(s, at, end, "% "))
+    if (!dg_scan_begins(s, at, end, "% "))
         return false;
     while (at > 0 && isspace((unsigned char)s[at - 1]))
         lines += s[--at] == '\n';
@@ -202,9 +200,10 @@ bool dg_directive_read(const char *s, size_t n, size_t at, size_t end,
     *out = (struct dg_directive){0};
     if (end - at < 2)
         return false;
-    if (begins(s, at, end, ":::"))
+    if (dg_scan_begins(s, at, end, ":::"))
         return read_fence(s, at, end, out);
-    if (begins(s, at, end, "!!!") || begins(s, at, end, "???") || begins(s, at, end, "==="))
+    if (dg_scan_begins(s, at, end, "!!!") || dg_scan_begins(s, at, end, "???") ||
+        dg_scan_begins(s, at, end, "==="))
         return read_indenting(s, at, end, out) && has_content(s, n, at, end);
     out->all = is_block(s, at, end) || is_comment(s, at, end);
     if (out->all || s[at] != ':')

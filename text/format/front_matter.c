@@ -1,5 +1,6 @@
 #include "text/format/front_matter.h"
 
+#include "text/scan.h"
 #include "text/utf8.h"
 
 #include <ctype.h>
@@ -40,8 +41,7 @@ static void read_value(
         size_t to = at;
         if (encoding == DG_ENCODING_ESCAPED_DOUBLE && s[at] == '\\')
             to = skip_escape(s, at, end);
-        else if (encoding == DG_ENCODING_YAML_SINGLE && end - at >= 2 &&
-                 memcmp(s + at, "''", 2) == 0)
+        else if (encoding == DG_ENCODING_YAML_SINGLE && dg_scan_begins(s, at, end, "''"))
             to = at + 2;
         if (to == at) {
             at++;

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "text/format/internal.h"
+#include "text/scan.h"
 
 #include <string.h>
 
@@ -20,21 +21,17 @@ struct pass {
     bool endless[KINDS];
 };
 
-static bool has(const char *s, size_t at, size_t end, const char *what)
-{
-    return memmem(s + at, end - at, what, strlen(what)) != NULL;
-}
-
 /* The kind that line l opens and does not close; KINDS: none. "%%bash" is a command. */
 static size_t opened(const struct pass *p, const struct dg_line *l)
 {
     const size_t at = dg_line_indent(p->s, l);
     for (size_t i = 0; i < KINDS; i++) {
         const size_t n = strlen(tags[i][0]);
-        if (l->end - at < n || memcmp(p->s + at, tags[i][0], n) != 0)
+        if (!dg_scan_begins(p->s, at, l->end, tags[i][0]))
             continue;
+        const bool closed = dg_scan_find(p->s, at + n, l->end, tags[i][1]) < l->end;
         if (tags[i][0][0] != '%' || at + n == l->end || strchr(" \t", p->s[at + n]))
-            return p->endless[i] || has(p->s, at + n, l->end, tags[i][1]) ? KINDS : i;
+            return p->endless[i] || closed ? KINDS : i;
     }
     return KINDS;
 }
@@ -63,7 +60,7 @@ static size_t find_close(struct pass *p, const struct dg_line *l, size_t kind)
 {
     struct dg_line line = *l;
     while (dg_line_at(p->s, p->n, line.next, &line))
-        if (has(p->s, line.begin, line.end, tags[kind][1]))
+        if (dg_scan_find(p->s, line.begin, line.end, tags[kind][1]) < line.end)
             return line.end;
     p->endless[kind] = true;
     return 0;

@@ -3,6 +3,7 @@
 #include "text/format/srt.h"
 
 #include "text/format/internal.h"
+#include "text/scan.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -53,8 +54,8 @@ static bool read_time(const char *s, size_t end, size_t *at, double *seconds)
 bool dg_srt_times(const char *s, size_t begin, size_t end, double *from, double *to)
 {
     size_t at = dg_line_skip_blanks(s, begin, end);
-    if (at == end || !is_digit(s[at]) || !read_time(s, end, &at, from) || end - at < 3 ||
-        memcmp(s + at, "-->", 3) != 0)
+    if (at == end || !is_digit(s[at]) || !read_time(s, end, &at, from) ||
+        !dg_scan_begins(s, at, end, "-->"))
         return false;
     at += 3;
     return read_time(s, end, &at, to);
@@ -65,10 +66,7 @@ static size_t dash_end(const char *s, size_t at, size_t end)
 {
     if (at < end && s[at] == '-')
         return at + 1;
-    return end - at >= 3 && (memcmp(s + at, "\xE2\x80\x93", 3) == 0 ||
-                                memcmp(s + at, "\xE2\x80\x94", 3) == 0)
-               ? at + 3
-               : at;
+    return dg_scan_begins(s, at, end, "–") || dg_scan_begins(s, at, end, "—") ? at + 3 : at;
 }
 
 /* A cue's number. */
@@ -111,9 +109,8 @@ static size_t skip_override(const char *s, size_t at, size_t end)
 /* Skips WebVTT's marks of direction, which Netflix has before each line; or returns `at`. */
 static size_t skip_direction(const char *s, size_t at, size_t end)
 {
-    const size_t n = strlen("&lrm;");
-    return end - at >= n && (memcmp(s + at, "&lrm;", n) == 0 || memcmp(s + at, "&rlm;", n) == 0)
-               ? at + n
+    return dg_scan_begins(s, at, end, "&lrm;") || dg_scan_begins(s, at, end, "&rlm;")
+               ? at + strlen("&lrm;")
                : at;
 }
 

@@ -2,16 +2,11 @@
  * byte and no end, so what a search did not find is remembered: all searches together take a time
  * that is linear in the text's length. */
 #include "text/format/internal.h"
+#include "text/scan.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool begins(const char *s, size_t at, size_t end, const char *with)
-{
-    size_t n = strlen(with);
-    return end - at >= n && memcmp(s + at, with, n) == 0;
-}
 
 /* Returns the byte after the next `close` in s[from, end); 0 if there is none. */
 static size_t after(
@@ -19,10 +14,10 @@ static size_t after(
 {
     if (from >= none->from && end <= none->end)
         return 0;
-    const char *found = from < end ? memmem(s + from, end - from, close, strlen(close)) : NULL;
-    if (!found)
+    const size_t found = dg_scan_find(s, from, end, close);
+    if (found >= end)
         *none = (struct dg_tag_none){from, end};
-    return found ? (size_t)(found - s) + strlen(close) : 0;
+    return found < end ? found + strlen(close) : 0;
 }
 
 /* Returns the byte after s[k], or after the value in quotation marks that begins there; k if the
@@ -79,11 +74,11 @@ size_t dg_tag_end(struct dg_document *d, const char *s, size_t at, size_t end)
 {
     struct dg_tag_none *none = d->tags.none;
     size_t to = 0, name = at + 1;
-    if (begins(s, at, end, "<!--"))
+    if (dg_scan_begins(s, at, end, "<!--"))
         to = after(&none[DG_TAG_COMMENT], s, at + 2, end, "-->");
-    else if (begins(s, at, end, "<![CDATA["))
+    else if (dg_scan_begins(s, at, end, "<![CDATA["))
         to = after(&none[DG_TAG_CDATA], s, at, end, "]]>");
-    else if (begins(s, at, end, "<?"))
+    else if (dg_scan_begins(s, at, end, "<?"))
         to = after(&none[DG_TAG_INSTRUCTION], s, at + 2, end, "?>");
     else {
         name += name < end && s[name] == '/';

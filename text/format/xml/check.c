@@ -1,4 +1,6 @@
 #include "text/format/xml/check.h"
+
+#include "text/scan.h"
 #include "text/utf8.h"
 
 #include <libxml/SAX2.h>
@@ -25,11 +27,6 @@ struct entities {
  * copy of the value, for the entity's owner to free. */
 #define ORIG ((xmlChar *)"")
 
-static bool begins(const char *s, size_t at, size_t n, const char *with)
-{
-    return n - at >= strlen(with) && memcmp(s + at, with, strlen(with)) == 0;
-}
-
 /* True if it begins like a document. Otherwise it is a part of one and gets a root around it. */
 static bool is_document(const char *s, size_t n)
 {
@@ -37,9 +34,10 @@ static bool is_document(const char *s, size_t n)
     for (;;) {
         while (at < n && strchr(" \t\r\n", s[at]))
             at++;
-        const char *end = begins(s, at, n, "<!--") ? memmem(s + at, n - at, "-->", 3) : NULL;
+        const char *end =
+            dg_scan_begins(s, at, n, "<!--") ? memmem(s + at, n - at, "-->", 3) : NULL;
         if (!end)
-            return begins(s, at, n, "<?xml") || begins(s, at, n, "<!DOCTYPE");
+            return dg_scan_begins(s, at, n, "<?xml") || dg_scan_begins(s, at, n, "<!DOCTYPE");
         at = (size_t)(end - s) + 3;
     }
 }

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "text/format/xml/check.h"
+#include "text/scan.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,25 +10,12 @@
 
 #define MOST_ATTRIBUTES 1000
 
-static bool begins(const char *s, size_t at, size_t n, const char *with)
-{
-    size_t len = strlen(with);
-    return n - at >= len && memcmp(s + at, with, len) == 0;
-}
-
-/* Returns the byte after the next `close`; n if there is none. */
-static size_t after(const char *s, size_t at, size_t n, const char *close)
-{
-    const char *found = memmem(s + at, n - at, close, strlen(close));
-    return found ? (size_t)(found - s) + strlen(close) : n;
-}
-
 size_t dg_xml_skip_other(const char *s, size_t at, size_t n)
 {
     static const char *const kinds[][2] = {{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (begins(s, at, n, kinds[i][0]))
-            return after(s, at + strlen(kinds[i][0]), n, kinds[i][1]);
+        if (dg_scan_begins(s, at, n, kinds[i][0]))
+            return dg_scan_after(s, at + strlen(kinds[i][0]), n, kinds[i][1]);
     return at;
 }
 
@@ -36,13 +24,13 @@ static size_t tag_end(const char *s, size_t at, size_t n)
 {
     char quote = 0;
     size_t depth = 0;
-    const bool type = begins(s, at, n, "<!");
+    const bool type = dg_scan_begins(s, at, n, "<!");
     for (; at < n; at++) {
         char c = s[at];
         if (quote) {
             quote = c == quote ? 0 : quote;
-        } else if (type && begins(s, at, n, "<!--")) {
-            at = after(s, at, n, "-->") - 1;
+        } else if (type && dg_scan_begins(s, at, n, "<!--")) {
+            at = dg_scan_after(s, at, n, "-->") - 1;
         } else if (c == '"' || c == '\'') {
             quote = c;
         } else if (type && (c == '[' || c == ']')) {
@@ -66,8 +54,8 @@ static struct dg_xml_tag read_tag(const char *s, size_t at, size_t n)
     struct dg_xml_tag t = {.kind = DG_XML_OTHER, .begin = at, .parent = SIZE_MAX};
     t.end = dg_xml_skip_other(s, at, n);
     if (t.end > at) {
-        t.kind = begins(s, at, n, "<![CDATA[") ? DG_XML_CDATA : DG_XML_OTHER;
-    } else if (begins(s, at, n, "<!")) {
+        t.kind = dg_scan_begins(s, at, n, "<![CDATA[") ? DG_XML_CDATA : DG_XML_OTHER;
+    } else if (dg_scan_begins(s, at, n, "<!")) {
         t.end = tag_end(s, at, n);
     } else {
         bool closes = at + 1 < n && s[at + 1] == '/';
