@@ -42,14 +42,16 @@ static void write_space(struct dg_flow *f)
     else if (to > at)
         dg_document_mark(
             f->d, (struct dg_mark){.kind = DG_MARK_BREAK, .len = 1, .begin = at, .end = to}, " ");
-    f->space = f->space_end = to;
+    f->space = to;
 }
 
-static void add_space(struct dg_flow *f, size_t at, size_t to)
+void dg_flow_space(struct dg_flow *f, size_t begin, size_t end)
 {
+    if (!f->open)
+        return;
     if (f->space == f->space_end)
-        f->space = at;
-    f->space_end = to;
+        f->space = begin;
+    f->space_end = end;
 }
 
 /* Returns the end of a reference, or of a tag that the parser skipped, at s[at]; `at` if there is
@@ -105,8 +107,8 @@ void dg_flow_text(struct dg_flow *f, size_t begin, size_t end)
             to++;
         if (to > at && f->lines && has_border(f->s, at, to))
             dg_flow_end(f);
-        if (to > at && f->open)
-            add_space(f, at, to);
+        if (to > at)
+            dg_flow_space(f, at, to);
         at = to;
         while (to < end && !is_space(f->s[to])) {
             size_t code = skip_code(f->d, f->s, to, end); /* a tag may have white space in it */
@@ -117,39 +119,31 @@ void dg_flow_text(struct dg_flow *f, size_t begin, size_t end)
     }
 }
 
-void dg_flow_point(struct dg_flow *f, size_t begin, size_t end)
+/* Adds a mark that shows nothing, if a unit is open. */
+static void add_mark(struct dg_flow *f, struct dg_mark mark)
 {
     if (!f->open)
         return;
     write_space(f);
-    dg_document_mark(f->d, (struct dg_mark){.kind = DG_MARK_POINT, .begin = begin, .end = end}, "");
+    dg_document_mark(f->d, mark, "");
 }
 
-static void add_half(struct dg_flow *f, struct dg_mark half)
+void dg_flow_point(struct dg_flow *f, size_t begin, size_t end)
 {
-    if (!f->open)
-        return;
-    write_space(f);
-    dg_document_mark(f->d, half, "");
+    add_mark(f, (struct dg_mark){.kind = DG_MARK_POINT, .begin = begin, .end = end});
 }
 
 uint32_t dg_flow_open_pair(struct dg_flow *f, size_t begin, size_t end)
 {
     const uint32_t id = ++f->d->ids;
     begin_at(f, begin);
-    add_half(f, (struct dg_mark){.kind = DG_MARK_OPEN, .begin = begin, .end = end, .id = id});
+    add_mark(f, (struct dg_mark){.kind = DG_MARK_OPEN, .begin = begin, .end = end, .id = id});
     return id;
 }
 
 void dg_flow_close_pair(struct dg_flow *f, size_t begin, size_t end, uint32_t id)
 {
-    add_half(f, (struct dg_mark){.kind = DG_MARK_CLOSE, .begin = begin, .end = end, .id = id});
-}
-
-void dg_flow_space(struct dg_flow *f, size_t begin, size_t end)
-{
-    if (f->open)
-        add_space(f, begin, end);
+    add_mark(f, (struct dg_mark){.kind = DG_MARK_CLOSE, .begin = begin, .end = end, .id = id});
 }
 
 static bool is_word(int32_t c)
@@ -204,9 +198,7 @@ void dg_flow_letters(const char *s, size_t begin, size_t end, struct dg_buffer *
     struct dg_flow f;
     dg_buffer_init(&d.text);
     dg_flow_init(&f, &d, s, end);
-    dg_document_begin(&d, begin);
-    f.open = true;
-    f.space = f.space_end = begin;
+    begin_at(&f, begin);
     dg_flow_text(&f, begin, end);
     dg_flow_deinit(&f);
     *out = d.text;
@@ -254,10 +246,10 @@ void dg_flow_line_end(struct dg_flow *f, size_t begin, size_t end)
         at++;
     bool again = f->n - at >= 3 && strncasecmp(f->s + at, "<br", 3) == 0;
     at = next_text(f, at);
-    if (again || at >= f->n || !dg_scan_is_lower(dg_scan_peek(f->s, at, f->n)))
+    if (again || !dg_scan_is_lower(dg_scan_peek(f->s, at, f->n)))
         dg_flow_end(f);
-    else if (f->open)
-        add_space(f, begin, end);
+    else
+        dg_flow_space(f, begin, end);
 }
 
 static void add_value(struct dg_flow *f, const struct dg_flow_value *v)
