@@ -14,13 +14,10 @@
 
 /* How an answer is written into the file. */
 enum dg_writing {
-    DG_WRITE_PLAIN,         /* as it is: plain text, or markup that was read as such */
-    DG_WRITE_DOUBLE_QUOTED, /* markup in an attribute: only its quotation marks are still escaped */
-    DG_WRITE_SINGLE_QUOTED,
-    DG_WRITE_UNQUOTED,
-    DG_WRITE_ESCAPED,     /* by strings/escapes.h, as `escapes` says */
-    DG_WRITE_MESSAGE,     /* the same, by strings/message.h before */
-    DG_WRITE_YAML,        /* as yaml_scalar.h writes it */
+    DG_WRITE_PLAIN,   /* as it is: plain text, or markup that was read as such; see `encoding` */
+    DG_WRITE_ESCAPED, /* by strings/escapes.h, as `escapes` says */
+    DG_WRITE_MESSAGE, /* the same, by strings/message.h before */
+    DG_WRITE_YAML,    /* as yaml_scalar.h writes it */
     DG_WRITE_DECLARATION, /* `before` instead of an answer, if another segment changes */
     DG_WRITE_SETTING,     /* the same, if one of any part changes */
     DG_WRITE_CUES,        /* divided among the cues of subtitles: slots */
@@ -108,6 +105,8 @@ struct dg_segment {
     enum dg_format format;
     const struct dg_markup *markup;
     enum dg_writing writing;
+    /* PLAIN: of markup in an attribute: only its quotation marks are still escaped */
+    enum dg_encoding encoding;
     enum dg_escapes escapes;
     enum dg_yaml_style yaml;
     /* CELL: between two cells of a line */

@@ -2,16 +2,6 @@
 
 #include "text/format/document.h"
 
-static enum dg_writing writing_of(enum dg_encoding encoding)
-{
-    switch (encoding) {
-    case DG_ENCODING_DOUBLE_QUOTED: return DG_WRITE_DOUBLE_QUOTED;
-    case DG_ENCODING_SINGLE_QUOTED: return DG_WRITE_SINGLE_QUOTED;
-    case DG_ENCODING_UNQUOTED: return DG_WRITE_UNQUOTED;
-    default: return DG_WRITE_PLAIN;
-    }
-}
-
 int dg_units_add(struct dg_extract *x, struct dg_extract_part *p, enum dg_format format,
     const struct dg_markup *markup, enum dg_format as, struct dg_error *err)
 {
@@ -25,7 +15,7 @@ int dg_units_add(struct dg_extract *x, struct dg_extract_part *p, enum dg_format
         const struct dg_segment like = {.begin = u->source,
             .end = dg_document_source(&d, u, u->end, true),
             .format = as,
-            .writing = writing_of(u->encoding)};
+            .encoding = u->encoding};
         if (like.begin < end && like.end <= end)
             continue;
         rc = dg_segment_add_own(x, p, like, err);

@@ -10,18 +10,18 @@
 
 #include <string.h>
 
-/* Write markup as an attribute's value: its quotation marks are text, so they are escaped. */
-static void write_quoted(const char *s, size_t n, enum dg_writing writing, struct dg_buffer *out)
+/* Writes a text as it is, but markup in an attribute with its quotation marks as references. */
+static void write_plain(const char *s, size_t n, enum dg_encoding encoding, struct dg_buffer *out)
 {
-    for (size_t i = 0; i < n; i++) {
-        bool quote = (s[i] == '"' && writing != DG_WRITE_SINGLE_QUOTED) ||
-                     (s[i] == '\'' && writing != DG_WRITE_DOUBLE_QUOTED) ||
-                     (writing == DG_WRITE_UNQUOTED && strchr(" \t\r\n>=`", s[i]));
-        if (quote)
-            dg_encoding_add(DG_ENCODING_UNQUOTED, s + i, 1, out);
-        else
-            dg_buffer_add(out, s + i, 1);
-    }
+    const char *signs = encoding == DG_ENCODING_DOUBLE_QUOTED   ? "\""
+                        : encoding == DG_ENCODING_SINGLE_QUOTED ? "'"
+                        : encoding == DG_ENCODING_UNQUOTED      ? "\"' \t\r\n>=`"
+                                                                : "";
+    if (!*signs)
+        dg_buffer_add(out, s, n);
+    for (size_t i = 0; i < n && *signs; i++)
+        dg_encoding_add(
+            strchr(signs, s[i]) ? DG_ENCODING_UNQUOTED : DG_ENCODING_PLAIN, s + i, 1, out);
 }
 
 /* Writes a message: its own bytes tell which braces of the answer are arguments. */
@@ -91,10 +91,7 @@ static int write_answer(struct dg_writer *w, const struct dg_segment *g,
     if (g->before)
         dg_buffer_adds(w->out, g->before);
     switch (g->writing) {
-    case DG_WRITE_PLAIN: dg_buffer_add(w->out, a->s, a->n); break;
-    case DG_WRITE_DOUBLE_QUOTED:
-    case DG_WRITE_SINGLE_QUOTED:
-    case DG_WRITE_UNQUOTED: write_quoted(a->s, a->n, g->writing, w->out); break;
+    case DG_WRITE_PLAIN: write_plain(a->s, a->n, g->encoding, w->out); break;
     case DG_WRITE_ESCAPED: dg_escapes_write(g->escapes, a->s, a->n, w->out); break;
     case DG_WRITE_MESSAGE: write_message(w, g, a); break;
     case DG_WRITE_YAML: write_yaml(w, g, a); break;

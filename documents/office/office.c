@@ -137,7 +137,8 @@ int dg_office_add_value(
     struct dg_segment like = {0};
     if (!dg_xml_attribute(&r->xml, t, attribute, &like.begin, &like.end))
         return DG_OK;
-    like.writing = r->p->s[like.begin - 1] == '"' ? DG_WRITE_DOUBLE_QUOTED : DG_WRITE_SINGLE_QUOTED;
+    like.encoding =
+        r->p->s[like.begin - 1] == '"' ? DG_ENCODING_DOUBLE_QUOTED : DG_ENCODING_SINGLE_QUOTED;
     return add_lines(r, like, err);
 }
 
