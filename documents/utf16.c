@@ -1,7 +1,7 @@
 #include "documents/utf16.h"
 
-#include "documents/strings/escapes.h"
 #include "text/scan.h"
+#include "text/utf8.h"
 
 #include <stdint.h>
 
@@ -44,7 +44,7 @@ int dg_utf16_read(enum dg_utf16_order order, const char *s, size_t n, char **out
             return dg_error_field(err, DG_EINVAL, "file",
                 "the file begins as UTF-16 and has half a character at byte %zu", i);
         }
-        dg_escapes_add_character(c, &text);
+        dg_utf8_add(c, &text);
     }
     *out = dg_buffer_take(&text, len);
     return *out ? DG_OK : dg_error_set(err, DG_ENOMEM, "no memory for a file of %zu bytes", n);

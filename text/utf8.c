@@ -66,6 +66,14 @@ size_t dg_utf8_count(const char *s, size_t n)
     return count;
 }
 
+void dg_utf8_add(uint32_t c, struct dg_buffer *out)
+{
+    uint8_t bytes[U8_MAX_LENGTH];
+    size_t n = 0;
+    U8_APPEND_UNSAFE(bytes, n, c);
+    dg_buffer_add(out, bytes, n);
+}
+
 bool dg_utf8_has_letter(const char *s, size_t n)
 {
     for (size_t i = 0; i < n;) {

@@ -2,6 +2,7 @@
 #ifndef DG_TEXT_UTF8_H
 #define DG_TEXT_UTF8_H
 
+#include "base/buffer.h"
 #include "base/error.h"
 
 #include <stdbool.h>
@@ -17,6 +18,8 @@ void dg_utf8_mend(char *s);
 size_t dg_utf8_bom(const char *s, size_t n);
 /* Code points in valid UTF-8. */
 size_t dg_utf8_count(const char *s, size_t n);
+/* Append a character. */
+void dg_utf8_add(uint32_t c, struct dg_buffer *out);
 /* True if s[n] has a letter (Unicode L*). Text without one is not translated. */
 bool dg_utf8_has_letter(const char *s, size_t n);
 /* Convert s[n] to NFC; *out is malloc'd, NUL-terminated. DG_ELIMIT: too long; DG_EINVAL: not UTF-8;

@@ -27,27 +27,6 @@ static int32_t unit(const char *s, size_t at, size_t n)
     return c;
 }
 
-void dg_escapes_add_character(uint32_t c, struct dg_buffer *out)
-{
-    char b[4];
-    size_t n = 0;
-    if (c < 0x80) {
-        b[n++] = (char)c;
-    } else if (c < 0x800) {
-        b[n++] = (char)(0xC0 | c >> 6);
-    } else if (c < 0x10000) {
-        b[n++] = (char)(0xE0 | c >> 12);
-        b[n++] = (char)(0x80 | (c >> 6 & 0x3F));
-    } else {
-        b[n++] = (char)(0xF0 | c >> 18);
-        b[n++] = (char)(0x80 | (c >> 12 & 0x3F));
-        b[n++] = (char)(0x80 | (c >> 6 & 0x3F));
-    }
-    if (c >= 0x80)
-        b[n++] = (char)(0x80 | (c & 0x3F));
-    dg_buffer_add(out, b, n);
-}
-
 /* XML, unlike CDATA. */
 static bool is_android_xml(enum dg_escapes e)
 {
@@ -65,7 +44,7 @@ static void add_decoded(enum dg_escapes e, struct dg_buffer *out, uint32_t c)
     if (is_android_xml(e) && (c == '&' || c == '<' || c == '>'))
         dg_buffer_adds(out, c == '&' ? "&amp;" : c == '<' ? "&lt;" : "&gt;");
     else
-        dg_escapes_add_character(c, out);
+        dg_utf8_add(c, out);
 }
 
 /* Reads \uXXXX from s[at], the byte after the "u", on; returns the number of bytes it takes. Half a
@@ -78,8 +57,7 @@ static size_t read_unit(
         return 0;
     if (c >= 0xD800 && c < 0xDC00 && at + 6 <= n && s[at + 4] == '\\' &&
         (s[at + 5] | 0x20) == 'u' && (low = unit(s, at + 6, n)) >= 0xDC00 && low < 0xE000) {
-        dg_escapes_add_character(
-            0x10000 + ((uint32_t)(c - 0xD800) << 10) + (uint32_t)(low - 0xDC00), out);
+        dg_utf8_add(0x10000 + ((uint32_t)(c - 0xD800) << 10) + (uint32_t)(low - 0xDC00), out);
         return 10;
     }
     if (c > 0 && (c < 0xD800 || c > 0xDFFF))
@@ -156,7 +134,7 @@ static size_t read_code_point(const char *s, size_t at, size_t n, struct dg_buff
         c = c << 4 | (uint32_t)hex(s[i]);
     if (i >= n || s[i] != '}' || c == 0 || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
         return at;
-    dg_escapes_add_character(c, out);
+    dg_utf8_add(c, out);
     return i + 1;
 }
 

@@ -7,7 +7,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 enum dg_escapes {
     DG_ESCAPES_JSON,
@@ -36,8 +35,6 @@ enum dg_escapes {
 void dg_escapes_read(enum dg_escapes escapes, const char *s, size_t n, struct dg_buffer *out);
 /* True if "$" at s[i] begins a variable in double quotation marks of PHP. */
 bool dg_escapes_is_variable(const char *s, size_t i, size_t n);
-/* Append a character in UTF-8. */
-void dg_escapes_add_character(uint32_t c, struct dg_buffer *out);
 /* Append the text s[n] with escapes. */
 void dg_escapes_write(enum dg_escapes escapes, const char *s, size_t n, struct dg_buffer *out);
 

@@ -1,7 +1,7 @@
 #include "documents/xml/string.h"
 
-#include "documents/strings/escapes.h"
 #include "text/scan.h"
+#include "text/utf8.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static bool add_reference(const char *s, size_t at, size_t end, struct dg_buffer
     if (end - at < 4 || s[at + 1] != '#')
         return false;
     const bool hex = s[at + 2] == 'x';
-    dg_escapes_add_character((uint32_t)strtoul(s + at + 2 + hex, NULL, hex ? 16 : 10), out);
+    dg_utf8_add((uint32_t)strtoul(s + at + 2 + hex, NULL, hex ? 16 : 10), out);
     return true;
 }
 

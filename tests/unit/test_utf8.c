@@ -188,6 +188,21 @@ static void test_nfc(void **state)
     }
 }
 
+static void test_add(void **state)
+{
+    static const uint32_t characters[] = {
+        'a', 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x10FFFF};
+    static const char written[] = "a\x7F\xC2\x80\xDF\xBF\xE0\xA0\x80\xED\x9F\xBF\xEE\x80\x80"
+                                  "\xEF\xBF\xBF\xF0\x90\x80\x80\xF4\x8F\xBF\xBF";
+    struct dg_buffer b;
+    (void)state;
+    dg_buffer_init(&b);
+    for (size_t i = 0; i < sizeof characters / sizeof *characters; i++)
+        dg_utf8_add(characters[i], &b);
+    assert_string_equal(b.data, written);
+    dg_buffer_deinit(&b);
+}
+
 static void test_nfc_long(void **state)
 {
     (void)state;
@@ -215,6 +230,7 @@ int main(void)
         cmocka_unit_test(test_letters),
         cmocka_unit_test(test_nfc),
         cmocka_unit_test(test_nfc_long),
+        cmocka_unit_test(test_add),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
