@@ -6,6 +6,7 @@
  *
  *   "bark": {"message": "$NAME$ barks", "description": "...", "placeholders": {"name": {...}}}
  */
+#include "base/json_scan.h"
 #include "documents/kinds.h"
 #include "documents/strings/json_bytes.h"
 #include "documents/strings/program_string.h"
@@ -94,7 +95,7 @@ int dg_read_json(struct dg_extract *x, struct dg_extract_part *p, struct dg_erro
         } else if (s[at] == ':') {
             key = false;
         } else if (s[at] == '"') {
-            end = dg_json_string_end(s, at);
+            end = dg_json_scan_string(s, p->n, at) + 1;
             if (key) {
                 const struct dg_json_bytes name = {at, end};
                 locale = arb && depth == 1 && dg_json_bytes_are(s, name, "@@locale");

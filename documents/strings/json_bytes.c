@@ -1,5 +1,6 @@
 #include "documents/strings/json_bytes.h"
 
+#include "base/json_scan.h"
 #include "documents/segments.h"
 
 #include <string.h>
@@ -13,13 +14,6 @@ struct dg_json *dg_json_of_file(const char *s, size_t n, struct dg_error *err)
     else if (!json)
         dg_extract_broken(err, "it is not JSON: %s", why.message);
     return json;
-}
-
-size_t dg_json_string_end(const char *s, size_t at)
-{
-    for (at++; s[at] != '"'; at++)
-        at += s[at] == '\\';
-    return at + 1;
 }
 
 /* The byte after white space and either of two signs. */
@@ -38,7 +32,7 @@ static size_t value_end(const char *s, size_t at, size_t end)
     do {
         depth += s[at] == '{' || s[at] == '[';
         depth -= s[at] == '}' || s[at] == ']';
-        at = s[at] == '"' ? dg_json_string_end(s, at) : at + 1;
+        at = s[at] == '"' ? dg_json_scan_string(s, end, at) + 1 : at + 1;
     } while (depth > 0 && at < end);
     return at;
 }
@@ -51,7 +45,8 @@ bool dg_json_next_member(
     const size_t key = skip(s, *at == object.begin ? *at + 1 : *at, object.end, ",");
     if (s[key] != '"')
         return false;
-    const size_t key_end = dg_json_string_end(s, key), value = skip(s, key_end, object.end, ":");
+    const size_t key_end = dg_json_scan_string(s, object.end, key) + 1,
+                 value = skip(s, key_end, object.end, ":");
     *out = (struct dg_json_member){{key, key_end}, {value, value_end(s, value, object.end)}};
     *at = out->value.end;
     return true;

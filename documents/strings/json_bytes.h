@@ -20,9 +20,6 @@ struct dg_json_member {
     struct dg_json_bytes key, value;
 };
 
-/* The byte after the string that begins at s[at] == '"'. */
-size_t dg_json_string_end(const char *s, size_t at);
-
 /* Read the object's member after byte *at, object.begin for the first one; moves *at to its end.
  * False: there is none, or it is no object. */
 bool dg_json_next_member(
