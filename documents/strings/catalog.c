@@ -13,7 +13,6 @@
 #include <string.h>
 
 #define REVIEW "\"needs_review\""
-#define DEPTH 64 /* levels that base/json.h allows */
 
 static const struct dg_markup strings = {.program = true};
 
@@ -58,18 +57,18 @@ static int add_text(struct reader *r, size_t begin, size_t end, struct dg_error 
     return rc;
 }
 
-/* Writes the source's localization from byte *at on, and adds the texts of its units. */
-static int add_units(
-    struct reader *r, struct dg_json_bytes in, size_t *at, size_t depth, struct dg_error *err)
+/* Writes the source's localization from byte *at on, and adds the texts of its units. It calls
+ * itself for objects in one another, of which base/json.h allows 64. */
+static int add_units(struct reader *r, struct dg_json_bytes in, size_t *at, struct dg_error *err)
 {
     const char *s = r->p->s;
     struct dg_json_member m;
     int rc = DG_OK;
-    for (size_t k = in.begin; depth < DEPTH && rc == DG_OK && dg_json_next_member(s, in, &k, &m);) {
+    for (size_t k = in.begin; rc == DG_OK && dg_json_next_member(s, in, &k, &m);) {
         const bool state = dg_json_bytes_are(s, m.key, "state"),
                    value = dg_json_bytes_are(s, m.key, "value");
         if (s[m.value.begin] != '"') {
-            rc = add_units(r, m.value, at, depth + 1, err);
+            rc = add_units(r, m.value, at, err);
         } else if (state || value) {
             dg_buffer_add(&r->written, s + *at, m.value.begin + value - *at);
             *at = m.value.end - value;
@@ -124,7 +123,7 @@ static int add_localization(struct reader *r, const struct dg_json_member *membe
         dg_buffer_adds(&r->written, "\"localizations\" : {\n        ");
     dg_buffer_addf(&r->written, "\"%s\" : ", r->x->target);
     if (from.begin > 0) {
-        rc = add_units(r, from, &at, 0, err);
+        rc = add_units(r, from, &at, err);
         dg_buffer_add(&r->written, s + at, from.end - at);
     } else {
         dg_buffer_adds(&r->written,
