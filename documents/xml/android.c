@@ -6,6 +6,7 @@
 #include "documents/xml/string.h"
 #include "text/format/xml/scan.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static const char *const ignored[] = {"xliff:g", NULL};
@@ -17,19 +18,14 @@ struct reader {
     struct dg_xml xml;
 };
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 /* Appends s[begin, end) with white space collapsed as Android shows it: one space for any run of
  * it. */
 static void collapse(const char *s, size_t begin, size_t end, struct dg_buffer *out)
 {
     for (size_t i = begin; i < end; i++) {
-        if (!is_space(s[i]))
+        if (!isspace((unsigned char)s[i]))
             dg_buffer_add(out, s + i, 1);
-        else if (i == begin || !is_space(s[i - 1]))
+        else if (i == begin || !isspace((unsigned char)s[i - 1]))
             dg_buffer_adds(out, " ");
     }
 }

@@ -3,22 +3,17 @@
 #include "text/scan.h"
 #include "text/utf8.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CDATA "<![CDATA["
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 void dg_xml_string_trim(const char *s, size_t *begin, size_t *end)
 {
-    while (*begin < *end && is_space(s[*begin]))
-        ++*begin;
-    while (*end > *begin && is_space(s[*end - 1]))
+    *begin = dg_scan_skip_ascii_space(s, *begin, *end);
+    while (*end > *begin && isspace((unsigned char)s[*end - 1]))
         --*end;
 }
 
@@ -65,9 +60,8 @@ bool dg_xml_string_read(const char *s, size_t n, bool keeps_lines, struct dg_buf
             if (!close || !add_reference(s, i, (size_t)(close - s) + 1, out))
                 return false;
             end = (size_t)(close - s) + 1;
-        } else if (is_space(s[i]) && !keeps_lines) {
-            while (end < n && is_space(s[end]))
-                end++;
+        } else if (!keeps_lines && isspace((unsigned char)s[i])) {
+            end = dg_scan_skip_ascii_space(s, end, n);
             dg_buffer_adds(out, " ");
         } else {
             dg_buffer_add(out, s + i, 1);

@@ -1,6 +1,6 @@
 #include "documents/xml/target.h"
 
-#include <string.h>
+#include "text/scan.h"
 
 bool dg_xml_target_room(
     const struct dg_xml *x, const struct dg_xml_tag *t, size_t *begin, size_t *end)
@@ -8,10 +8,7 @@ bool dg_xml_target_room(
     const bool open = t->kind == DG_XML_OPEN;
     *begin = open ? t->end : t->begin;
     *end = open ? x->tags[t->partner].begin : t->end;
-    for (size_t i = *begin; open && i < *end; i++)
-        if (!strchr(" \t\r\n", x->s[i]))
-            return false;
-    return true;
+    return !open || dg_scan_skip_ascii_space(x->s, *begin, *end) == *end;
 }
 
 int dg_xml_target_enclose(const struct dg_xml *x, const struct dg_xml_tag *t, const char *open,

@@ -4,6 +4,7 @@
 #include "text/format/html/elements.h"
 #include "text/format/xml/codes.h"
 #include "text/format/xml/scan.h"
+#include "text/scan.h"
 #include "text/utf8.h"
 
 #include <stdint.h>
@@ -30,13 +31,6 @@ struct reader {
     struct content *contents;
 };
 
-static bool is_text(const char *s, size_t at, size_t end)
-{
-    while (at < end && strchr(" \t\r\n", s[at]))
-        at++;
-    return at < end;
-}
-
 /* The content of the element with this tag index; SIZE_MAX: the space beside the roots. */
 static struct content *content_of(const struct reader *r, size_t element)
 {
@@ -55,11 +49,11 @@ static void find_mixed(struct reader *r)
     size_t at = dg_utf8_bom(x->s, x->n);
     for (size_t i = 0; i < x->n_tags; i++) {
         const struct dg_xml_tag *t = &x->tags[i];
-        if (is_text(x->s, at, t->begin) || t->kind == DG_XML_CDATA)
+        if (dg_scan_skip_ascii_space(x->s, at, t->begin) < t->begin || t->kind == DG_XML_CDATA)
             content_before(r, t)->mixed = true;
         at = t->end;
     }
-    if (is_text(x->s, at, x->n))
+    if (dg_scan_skip_ascii_space(x->s, at, x->n) < x->n)
         content_of(r, SIZE_MAX)->mixed = true;
 }
 
