@@ -62,11 +62,11 @@ static int add_message(struct dg_extract *x, struct dg_extract_part *p, struct d
         dg_extract_note_stay(&x->stays, p, like.begin, &why);
     else if (rc != DG_OK && rc != DG_ENOTFOUND)
         dg_error_set(err, rc, "%s", why.message);
-    else if (rc == DG_OK && count > 0)
+    else if (rc == DG_OK && count > 0) {
         rc = add_segments(x, p, like, message, sentences.data, count, err);
+        *added = rc == DG_OK ? &p->segments[first] : NULL;
+    }
     dg_buffer_deinit(&sentences);
-    if (rc == DG_OK && count > 0)
-        *added = &p->segments[first];
     return rc == DG_EUNSUP ? DG_OK : rc;
 }
 
@@ -74,9 +74,8 @@ int dg_program_string_add_text(struct dg_extract *x, struct dg_extract_part *p,
     struct dg_segment like, const struct dg_buffer *text, struct dg_segment **added,
     struct dg_error *err)
 {
-    const bool is_text =
-        text->failed || (text->len > 0 && dg_utf8_has_letter(text->data, text->len) &&
-                            !dg_date_pattern_is(text->data, text->len));
+    const bool is_text = text->failed || (dg_utf8_has_letter(text->data, text->len) &&
+                                             !dg_date_pattern_is(text->data, text->len));
     const int rc = is_text ? dg_segment_add_text(x, p, like, text, err) : DG_OK;
     if (added)
         *added = is_text && rc == DG_OK ? &p->segments[p->n_segments - 1] : NULL;
@@ -87,9 +86,8 @@ int dg_program_string_add(struct dg_extract *x, struct dg_extract_part *p, struc
     const struct dg_buffer *text, struct dg_segment **added, struct dg_error *err)
 {
     struct dg_segment *g = NULL;
-    if (text->failed || text->len == 0 || !dg_message_has_words(text->data, text->len))
-        return dg_program_string_add_text(x, p, like, text, added, err);
-    const int rc = add_message(x, p, like, text, &g, err);
+    const bool message = !text->failed && dg_message_has_words(text->data, text->len);
+    const int rc = message ? add_message(x, p, like, text, &g, err) : DG_ENOTFOUND;
     if (rc == DG_ENOTFOUND)
         return dg_program_string_add_text(x, p, like, text, added, err);
     if (added)
