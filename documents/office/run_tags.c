@@ -10,8 +10,9 @@
 bool dg_runs_is(const struct dg_runs *r, const struct dg_xml_tag *t, const char *name)
 {
     const char *s = r->xml.s;
-    const size_t n = strlen(name), prefix = r->prefix_end - r->prefix;
-    return t->name_end - t->name == prefix + n && memcmp(s + t->name, s + r->prefix, prefix) == 0 &&
+    const size_t n = name ? strlen(name) : 0, prefix = r->prefix_end - r->prefix;
+    return name && t->name_end - t->name == prefix + n &&
+           memcmp(s + t->name, s + r->prefix, prefix) == 0 &&
            memcmp(s + t->name + prefix, name, n) == 0;
 }
 
@@ -90,10 +91,9 @@ void dg_runs_find_ends(const struct dg_runs *r, size_t i, size_t *first, size_t 
     const struct dg_xml *x = &r->xml;
     *first = i + 1;
     *last = x->tags[i].partner;
-    if (*first < *last && r->names->paragraph_properties &&
-        dg_runs_is(r, &x->tags[*first], r->names->paragraph_properties))
+    if (*first < *last && dg_runs_is(r, &x->tags[*first], r->names->paragraph_properties))
         *first = x->tags[*first].partner + 1;
     for (size_t k = *first; k < *last; k = x->tags[k].partner + 1)
-        if (r->names->end && dg_runs_is(r, &x->tags[k], r->names->end))
+        if (dg_runs_is(r, &x->tags[k], r->names->end))
             *last = k;
 }

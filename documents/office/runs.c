@@ -38,9 +38,9 @@ static bool add_character(
         p.run = in->run;
         p.run_end = in->run_end;
     }
-    if (names->space && dg_runs_is(q->r, t, names->space) && is_after_word(q))
+    if (dg_runs_is(q->r, t, names->space) && is_after_word(q))
         p.instead = " ";
-    else if (!names->hyphen || !dg_runs_is(q->r, t, names->hyphen))
+    else if (!dg_runs_is(q->r, t, names->hyphen))
         return false;
     dg_pieces_add(q, p);
     return !dg_xml_attribute(&q->r->xml, t, "text:c", &begin, &end) ||
@@ -99,9 +99,8 @@ static bool has_link(const struct dg_runs *r, size_t i)
 /* True if the run's properties at tag i underline its words. */
 static bool has_underline(const struct dg_runs *r, size_t i)
 {
-    const char *name = r->names->underline;
-    for (size_t k = i + 1; name && k < r->xml.tags[i].partner; k++)
-        if (dg_runs_is(r, &r->xml.tags[k], name))
+    for (size_t k = i + 1; k < r->xml.tags[i].partner; k++)
+        if (dg_runs_is(r, &r->xml.tags[k], r->names->underline))
             return !dg_xml_attribute_is(&r->xml, &r->xml.tags[k], "w:val", "none");
     return false;
 }
@@ -329,7 +328,7 @@ static void read_pieces(struct dg_pieces *q, size_t first, size_t last)
     for (size_t i = first; i < last; at = x->tags[i].end, i++) {
         const struct dg_xml_tag *t = &x->tags[i];
         add_bare(q, at, t->begin);
-        if (names->run && dg_runs_is(q->r, t, names->run) && t->kind == DG_XML_OPEN) {
+        if (t->kind == DG_XML_OPEN && dg_runs_is(q->r, t, names->run)) {
             i = read_run_or_field(q, i, last);
         } else if (t->kind == DG_XML_OPEN && q->depth < MAX_DEPTH &&
                    dg_runs_lists(q->r, t, names->containers)) {

@@ -18,7 +18,7 @@ struct dg_runs {
     size_t prefix, prefix_end;
 };
 
-/* True if this is the tag's name after the prefix. */
+/* True if this is the tag's name after the prefix. NULL: false. */
 bool dg_runs_is(const struct dg_runs *r, const struct dg_xml_tag *t, const char *name);
 /* The same for a list: it has the tag's name. */
 bool dg_runs_lists(const struct dg_runs *r, const struct dg_xml_tag *t, const char *const *list);
