@@ -24,7 +24,7 @@ struct dg_piece {
     size_t whole, whole_end;
     /* properties of the run that it is in; equal: none */
     size_t run, run_end;
-    /* RAW, BREAK: within a run */
+    /* it is in a run */
     bool in_run;
     /* WORDS: within a link or a field */
     bool linked;

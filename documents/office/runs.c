@@ -32,12 +32,9 @@ static bool add_character(
     struct dg_pieces *q, const struct dg_xml_tag *t, const struct dg_piece *in)
 {
     const struct dg_run_names *names = q->r->names;
-    struct dg_piece p = {.kind = DG_PIECE_WORDS, .instead = "-"};
+    struct dg_piece p = {
+        .kind = DG_PIECE_WORDS, .instead = "-", .run = in->run, .run_end = in->run_end};
     size_t begin, end;
-    if (in) {
-        p.run = in->run;
-        p.run_end = in->run_end;
-    }
     if (dg_runs_is(q->r, t, names->space) && is_after_word(q))
         p.instead = " ";
     else if (!dg_runs_is(q->r, t, names->hyphen))
@@ -64,8 +61,8 @@ static bool add_field(struct dg_pieces *q, size_t i)
     return true;
 }
 
-/* Adds an element that neither is nor contains words to translate: its bytes are kept as a whole.
- */
+/* Adds an element that neither is nor contains words to translate, in a run as `in` is, or in none:
+ * its bytes are kept as a whole. */
 static void add_raw(struct dg_pieces *q, size_t i, const struct dg_piece *in)
 {
     const struct dg_xml *x = &q->r->xml;
@@ -76,14 +73,12 @@ static void add_raw(struct dg_pieces *q, size_t i, const struct dg_piece *in)
     struct dg_piece p = {
         .kind = dg_runs_lists(q->r, t, names->breaks) ? DG_PIECE_BREAK : DG_PIECE_RAW,
         .begin = t->begin,
-        .end = whole_end(x, i)};
-    if (in) {
-        p.in_run = true;
-        p.run = in->run;
-        p.run_end = in->run_end;
-    } else {
+        .end = whole_end(x, i),
+        .in_run = in->in_run,
+        .run = in->run,
+        .run_end = in->run_end};
+    if (!in->in_run)
         dg_ranges_read(q->r, t, &p);
-    }
     dg_pieces_add(q, p);
 }
 
@@ -133,7 +128,6 @@ static void add_words(struct dg_pieces *q, size_t i, const struct dg_piece *in, 
     p.whole_end = whole_end(x, i);
     if (underlined && is_line(x->s + p.begin, p.end - p.begin)) {
         p.kind = is_after_word(q) ? DG_PIECE_BREAK : DG_PIECE_RAW;
-        p.in_run = true;
         p.begin = p.whole;
         p.end = p.whole_end;
     }
@@ -155,7 +149,8 @@ static void read_run(struct dg_pieces *q, size_t i)
 {
     const struct dg_xml *x = &q->r->xml;
     const struct dg_run_names *names = q->r->names;
-    struct dg_piece in = {.run = x->tags[i].end, .run_end = x->tags[i].end, .linked = q->links > 0};
+    struct dg_piece in = {
+        .in_run = true, .run = x->tags[i].end, .run_end = x->tags[i].end, .linked = q->links > 0};
     bool underlined = false;
     for (size_t k = i + 1; k < x->tags[i].partner; k++) {
         const struct dg_xml_tag *t = &x->tags[k];
@@ -334,7 +329,7 @@ static void read_pieces(struct dg_pieces *q, size_t first, size_t last)
                    dg_runs_lists(q->r, t, names->containers)) {
             i = read_container(q, i);
         } else {
-            add_raw(q, i, NULL);
+            add_raw(q, i, &(struct dg_piece){.in_run = false});
             i = t->partner;
         }
     }
