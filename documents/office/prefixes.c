@@ -151,9 +151,9 @@ static size_t add_tag(
 bool dg_prefixes_usual(const char *s, size_t n, struct dg_buffer *out)
 {
     struct changes c = {.n = 0};
-    const size_t before = out->len;
+    const size_t most = 2 * n + ROOM;
     find_changes(s, n, &c);
-    for (size_t at = 0, to; c.n > 0 && at < n && out->len - before <= 2 * n + ROOM; at = to) {
+    for (size_t at = 0, to; c.n > 0 && at < n && out->len <= most; at = to) {
         const char *open = s[at] == '<' ? s + at : memchr(s + at, '<', n - at);
         to = open ? (size_t)(open - s) : n;
         if (to == at)
@@ -163,8 +163,5 @@ bool dg_prefixes_usual(const char *s, size_t n, struct dg_buffer *out)
         else
             to = add_tag(&c, s, at, n, out);
     }
-    const bool fits = c.n > 0 && out->len - before <= 2 * n + ROOM;
-    if (!fits)
-        out->len = before;
-    return fits;
+    return c.n > 0 && out->len <= most;
 }

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Append the member s[n] with the usual prefixes; false: it has them, or it would be larger than
- * twice its size. Nothing is appended then. */
+/* Write the member s[n] with the usual prefixes to *out, which is empty; false: it has them, or it
+ * would be larger than twice its size, and what is in *out means nothing. */
 bool dg_prefixes_usual(const char *s, size_t n, struct dg_buffer *out);
 
 #endif
