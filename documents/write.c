@@ -164,12 +164,10 @@ int dg_extract_part_write(struct dg_writer *w, size_t begin, size_t end, struct 
         rc = find_answer(w, g, &message, &a, &fails, err);
         if (rc != DG_OK)
             break;
-        if (stays(w, g, fails)) { /* a segment within it may have changed */
-            dg_buffer_add(w->out, p->s + at, g->begin - at);
-            at = g->begin;
-            continue;
-        }
         dg_buffer_add(w->out, p->s + at, g->begin - at);
+        at = g->begin;
+        if (stays(w, g, fails)) /* a segment within it may have changed */
+            continue;
         w->set = w->set || g->writing == DG_WRITE_SETTING;
         w->changed = w->changed || !follows_others(g);
         rc = write_answer(w, g, &a, err);
