@@ -18,14 +18,12 @@
 
 static const struct dg_markup string = {.key_signs = "&"};
 static const char *const segment[] = {"mrk", NULL};
-static const struct dg_markup markup = {.no_outline = true, .codes = true},
-                              preserved = {.no_outline = true, .codes = true, .lines = true};
-/* of a source in segments, which are sentences of their own */
-static const struct dg_markup segments = {.splitting = segment, .no_outline = true, .codes = true},
-                              preserved_segments = {.splitting = segment,
-                                  .no_outline = true,
-                                  .codes = true,
-                                  .lines = true};
+/* [white space is text][a source in segments, which are sentences of their own] */
+static const struct dg_markup markups[2][2] = {
+    {{.no_outline = true, .codes = true},
+        {.no_outline = true, .codes = true, .splitting = segment}},
+    {{.no_outline = true, .codes = true, .lines = true},
+        {.no_outline = true, .codes = true, .lines = true, .splitting = segment}}};
 
 struct reader {
     struct dg_extract *x;
@@ -138,10 +136,9 @@ static int add_text(struct reader *r, const struct unit *u, const struct dg_xml_
     size_t begin = from->end, end = r->xml.tags[from->partner].begin;
     const bool keeps = inherited_of(r, from)->keeps_space,
                cdata = dg_xml_string_cdata(s, &begin, &end);
-    const bool all = from == u->segmented;
     struct dg_buffer text;
     like.format = DG_FORMAT_XML;
-    like.markup = keeps ? all ? &preserved_segments : &preserved : all ? &segments : &markup;
+    like.markup = &markups[keeps][from == u->segmented];
     dg_buffer_init(&text);
     const bool escaped = !cdata && has_signs(s + begin, end - begin) &&
                          dg_xml_string_read(s + begin, end - begin, keeps, &text);
