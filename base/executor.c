@@ -34,6 +34,7 @@ struct thread {
 struct dg_executor {
     struct dg_executor_options o;
     pthread_t timer;
+    bool has_timer;
     pthread_mutex_t lock;
     pthread_cond_t some, sooner;
     /* guarded by lock */
@@ -219,7 +220,7 @@ int dg_executor_open(
     pthread_cond_init(&e->sooner, &monotonic);
     pthread_condattr_destroy(&monotonic);
     int number = pthread_create(&e->timer, NULL, keep_time, e);
-    bool timed = number == 0;
+    e->has_timer = number == 0;
     pthread_mutex_lock(&e->lock); /* the threads read the table */
     while (number == 0 && e->n_threads < options->threads) {
         struct thread *t = &e->threads[e->n_threads];
@@ -228,19 +229,12 @@ int dg_executor_open(
         e->n_threads += number == 0;
     }
     pthread_mutex_unlock(&e->lock);
-    if (number == 0) {
-        *out = e;
-        return DG_OK;
-    }
-    if (timed) {
+    if (number != 0) {
         dg_executor_close(e);
-    } else {
-        pthread_cond_destroy(&e->sooner);
-        pthread_cond_destroy(&e->some);
-        pthread_mutex_destroy(&e->lock);
-        free(e);
+        return dg_error_set(err, DG_EIO, "cannot start a thread: %s", strerror(number));
     }
-    return dg_error_set(err, DG_EIO, "cannot start a thread: %s", strerror(number));
+    *out = e;
+    return DG_OK;
 }
 
 void dg_executor_close(struct dg_executor *e)
@@ -252,7 +246,8 @@ void dg_executor_close(struct dg_executor *e)
     pthread_cond_broadcast(&e->some);
     pthread_cond_broadcast(&e->sooner);
     pthread_mutex_unlock(&e->lock);
-    pthread_join(e->timer, NULL);
+    if (e->has_timer)
+        pthread_join(e->timer, NULL);
     for (uint32_t i = 0; i < e->n_threads; i++)
         pthread_join(e->threads[i].id, NULL);
     pthread_cond_destroy(&e->sooner);
