@@ -220,11 +220,10 @@ void dg_options_help(const char *usage, const struct dg_fields *groups, size_t n
         }
     dg_buffer_adds(b, usage);
     for (size_t g = 0; g < n_groups; g++) {
-        dg_buffer_addf(b, "%s%s%s", groups[g].title ? "\n" : "",
-            groups[g].title ? groups[g].title : "",
-            groups[g].title ? "\n"
-            : g             ? ""
-                            : "\n");
+        if (groups[g].title)
+            dg_buffer_addf(b, "\n%s\n", groups[g].title);
+        else if (g == 0)
+            dg_buffer_adds(b, "\n");
         for (size_t i = 0; i < groups[g].n; i++)
             if (is_shown(&groups[g].rows[i]))
                 help_row(&groups[g].rows[i], width, b);
