@@ -294,13 +294,13 @@ static int in_order(const void *a, const void *b)
     return x->mark < y->mark ? -1 : x->mark > y->mark;
 }
 
-static void copy(const struct work *w, enum dg_encoding encoding, size_t from, size_t to,
+static void copy(const struct dg_decoration *d, enum dg_encoding encoding, size_t from, size_t to,
     size_t base, struct dg_buffer *out, size_t *shift)
 {
     for (size_t i = from; i < to; i++) {
         if (shift)
             shift[i] = out->len - base;
-        dg_encoding_add(encoding, w->d->answer + i, 1, out);
+        dg_encoding_add(encoding, d->answer + i, 1, out);
     }
 }
 
@@ -315,7 +315,7 @@ static void write_out(struct work *w, struct dg_buffer *out, size_t *shift)
     for (size_t i = 0; i < w->n_edits; i++) {
         const struct edit *e = &w->edits[i];
         /* An edit that begins within the previous one must not copy bytes of the answer twice. */
-        copy(w, encoding, at, e->begin, base, out, shift);
+        copy(d, encoding, at, e->begin, base, out, shift);
         at = e->begin > at ? e->begin : at;
         if (e->text)
             dg_encoding_add(encoding, e->text, e->text_len, out);
@@ -329,7 +329,7 @@ static void write_out(struct work *w, struct dg_buffer *out, size_t *shift)
             if (shift)
                 shift[at] = out->len - base;
     }
-    copy(w, encoding, at, d->answer_len, base, out, shift);
+    copy(d, encoding, at, d->answer_len, base, out, shift);
     dg_buffer_adds(out, quoted ? "'" : "");
     if (shift)
         shift[d->answer_len] = out->len - base;
@@ -339,17 +339,16 @@ static void write_out(struct work *w, struct dg_buffer *out, size_t *shift)
 static void write_unchanged(const struct dg_decoration *d, struct dg_buffer *out, size_t *shift)
 {
     size_t at = 0, base = out->len;
-    const struct work w = {.d = d};
     for (size_t i = 0; i < d->n; i++) {
         const struct dg_mark *m = &d->marks[i];
         /* Not encoded: a character that needs it is a mark here, with bytes of its own. */
-        copy(&w, DG_ENCODING_PLAIN, at, m->at, base, out, shift);
+        copy(d, DG_ENCODING_PLAIN, at, m->at, base, out, shift);
         dg_buffer_add(out, d->bytes[i].s, d->bytes[i].n);
         for (at = m->at; shift && at < m->at + m->len; at++)
             shift[at] = out->len - base;
         at = m->at + m->len;
     }
-    copy(&w, DG_ENCODING_PLAIN, at, d->answer_len, base, out, shift);
+    copy(d, DG_ENCODING_PLAIN, at, d->answer_len, base, out, shift);
     if (shift)
         shift[d->answer_len] = out->len - base;
 }
