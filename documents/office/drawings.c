@@ -4,37 +4,37 @@
 #include <string.h>
 #include <strings.h>
 
-/* True if the element at tag i is a value of the list: <list><c:pt><c:v>. */
-static bool is_in_list(const struct dg_xml *x, size_t i, const char *list)
+/* True if the element at tag t is a value of the list: <list><c:pt><c:v>. */
+static bool is_in_list(const struct dg_xml *x, const struct dg_xml_tag *t, const char *list)
 {
-    const struct dg_xml_tag *point = dg_xml_parent(x, &x->tags[i]);
+    const struct dg_xml_tag *point = dg_xml_parent(x, t);
     const struct dg_xml_tag *in =
         point && dg_xml_is(x, point, "c:pt") ? dg_xml_parent(x, point) : NULL;
-    return in && dg_xml_is(x, in, list) && dg_xml_is(x, &x->tags[i], "c:v");
+    return in && dg_xml_is(x, in, list) && dg_xml_is(x, t, "c:v");
 }
 
-/* True if the element at tag i is words that are written in the chart. */
-static bool is_written(const struct dg_xml *x, size_t i)
+/* True if the element at tag t is words that are written in the chart. */
+static bool is_written(const struct dg_xml *x, const struct dg_xml_tag *t)
 {
-    const struct dg_xml_tag *in = dg_xml_parent(x, &x->tags[i]);
-    return (in && dg_xml_is(x, in, "c:tx") && dg_xml_is(x, &x->tags[i], "c:v")) ||
-           is_in_list(x, i, "c:strLit");
+    const struct dg_xml_tag *in = dg_xml_parent(x, t);
+    return (in && dg_xml_is(x, in, "c:tx") && dg_xml_is(x, t, "c:v")) ||
+           is_in_list(x, t, "c:strLit");
 }
 
 /* The same, or a copy of a cell's words. */
-static bool is_label(const struct dg_xml *x, size_t i)
+static bool is_label(const struct dg_xml *x, const struct dg_xml_tag *t)
 {
-    return is_written(x, i) || is_in_list(x, i, "c:strCache") || is_in_list(x, i, "c:lvl");
+    return is_written(x, t) || is_in_list(x, t, "c:strCache") || is_in_list(x, t, "c:lvl");
 }
 
-static int add_label(struct dg_runs *r, size_t i, struct dg_error *err)
+static int add_label(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_error *err)
 {
-    return is_label(&r->xml, i) ? dg_office_add_words(r, i, err) : DG_OK;
+    return is_label(&r->xml, t) ? dg_office_add_words(r, t, err) : DG_OK;
 }
 
-static int add_written(struct dg_runs *r, size_t i, struct dg_error *err)
+static int add_written(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_error *err)
 {
-    return is_written(&r->xml, i) ? dg_office_add_words(r, i, err) : DG_OK;
+    return is_written(&r->xml, t) ? dg_office_add_words(r, t, err) : DG_OK;
 }
 
 static int read_chart(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)

@@ -14,19 +14,17 @@ static int add(struct dg_runs *r, const struct dg_xml_tag *t, const char *attrib
     return *found ? dg_declared_language_write(r->x, r->p, begin, end, is, err) : DG_OK;
 }
 
-static int visit_style(struct dg_runs *r, size_t i, struct dg_error *err)
+static int visit_style(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_error *err)
 {
     static const char *const attributes[] = {"w:val", "w:eastAsia", "w:bidi"};
-    const struct dg_xml_tag *t = &r->xml.tags[i];
     bool found;
     return dg_xml_is(&r->xml, t, "w:lang")
                ? add(r, t, attributes[r->x->scripts], r->x->locale, &found, err)
                : DG_OK;
 }
 
-static int visit_presentation(struct dg_runs *r, size_t i, struct dg_error *err)
+static int visit_presentation(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_error *err)
 {
-    const struct dg_xml_tag *t = &r->xml.tags[i];
     bool found;
     return dg_xml_is(&r->xml, t, "a:defRPr") ? add(r, t, "lang", r->x->locale, &found, err) : DG_OK;
 }

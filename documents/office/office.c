@@ -109,7 +109,7 @@ int dg_office_read(struct dg_extract *x, struct dg_extract_part *p,
             rc = dg_runs_add(&r, i, err);
     for (size_t i = 0; visit && i < r.xml.n_tags && rc == DG_OK; i++)
         if (r.xml.tags[i].kind != DG_XML_CLOSE)
-            rc = visit(&r, i, err);
+            rc = visit(&r, &r.xml.tags[i], err);
     dg_xml_close(&r.xml);
     return rc;
 }
@@ -124,9 +124,8 @@ static int add_lines(struct dg_runs *r, struct dg_segment like, struct dg_error 
                : DG_OK;
 }
 
-int dg_office_add_words(struct dg_runs *r, size_t i, struct dg_error *err)
+int dg_office_add_words(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_error *err)
 {
-    const struct dg_xml_tag *t = &r->xml.tags[i];
     const struct dg_segment like = {.begin = t->end, .end = r->xml.tags[t->partner].begin};
     return t->kind == DG_XML_OPEN ? add_lines(r, like, err) : DG_OK;
 }
@@ -206,9 +205,9 @@ int dg_office_read_slide(struct dg_extract *x, struct dg_extract_part *p, struct
     return dg_office_read(x, p, &dg_office_slide, NULL, err);
 }
 
-static int add_remark(struct dg_runs *r, size_t i, struct dg_error *err)
+static int add_remark(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_error *err)
 {
-    return dg_xml_is(&r->xml, &r->xml.tags[i], "p:text") ? dg_office_add_words(r, i, err) : DG_OK;
+    return dg_xml_is(&r->xml, t, "p:text") ? dg_office_add_words(r, t, err) : DG_OK;
 }
 
 /* Comments on a slide: those of PowerPoint before 2021 have no paragraphs. */
@@ -231,31 +230,32 @@ dg_part_reader *dg_member_pptx(const char *name)
 
 /* ---- OpenDocument ---- */
 
-/* True if tag i is a cell with the words s[n] in a paragraph, or with those that a formula gave. */
-static bool has_words(const struct dg_xml *x, size_t i, const char *s, size_t n)
+/* True if the cell at tag t has the words s[n] in a paragraph, or those that a formula gave. */
+static bool has_words(const struct dg_xml *x, const struct dg_xml_tag *t, const char *s, size_t n)
 {
     size_t begin, end;
-    const bool formula = dg_xml_attribute(x, &x->tags[i], "table:formula", &begin, &end);
-    for (size_t k = i + 1; k < x->tags[i].partner; k = x->tags[k].partner + 1) {
-        if (!dg_xml_is(x, &x->tags[k], "text:p"))
+    const bool formula = dg_xml_attribute(x, t, "table:formula", &begin, &end);
+    for (const struct dg_xml_tag *p = t + 1; p < &x->tags[t->partner];
+         p = &x->tags[p->partner] + 1) {
+        if (!dg_xml_is(x, p, "text:p"))
             continue;
-        begin = x->tags[k].end;
-        end = x->tags[x->tags[k].partner].begin;
+        begin = p->end;
+        end = x->tags[p->partner].begin;
         return formula || (end == begin + n && memcmp(x->s + begin, s, n) == 0);
     }
     return false;
 }
 
-/* Leaves out what the cell at tag i says its words are, which programs show instead of them, if the
+/* Leaves out what the cell at tag t says its words are, which programs show instead of them, if the
  * words change; LibreOffice then computes a formula when it opens the file. If they differ in a
  * cell without a formula, a format adds words to those. */
-static int add_cell(struct dg_runs *r, size_t i, struct dg_error *err)
+static int add_cell(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_error *err)
 {
     static const char attribute[] = "office:string-value";
     const struct dg_xml *x = &r->xml;
     size_t begin, end;
-    if (!dg_xml_attribute(x, &x->tags[i], attribute, &begin, &end) ||
-        !has_words(x, i, x->s + begin, end - begin))
+    if (!dg_xml_attribute(x, t, attribute, &begin, &end) ||
+        !has_words(x, t, x->s + begin, end - begin))
         return DG_OK;
     while (memcmp(x->s + begin, attribute, strlen(attribute)) != 0)
         begin--;
@@ -264,15 +264,14 @@ static int add_cell(struct dg_runs *r, size_t i, struct dg_error *err)
 }
 
 /* Keeps the words that a formula, a list of allowed words or a conditional format compares cells
- * with, if tag i has some, and the name of a column for a pivot table, which the header cell must
+ * with, if tag t has some, and the name of a column for a pivot table, which the header cell must
  * equal. */
-static void keep_names(const struct dg_runs *r, size_t i)
+static void keep_names(const struct dg_runs *r, const struct dg_xml_tag *t)
 {
     static const char in_list[] = "cell-content-is-in-list(";
     static const char *const compares[][2] = {{"table:table-cell", "table:formula"},
         {"style:map", "style:condition"}, {"calcext:condition", "calcext:value"}};
     const struct dg_xml *x = &r->xml;
-    const struct dg_xml_tag *t = &x->tags[i];
     size_t begin, end;
     for (size_t k = 0; k < sizeof compares / sizeof *compares; k++)
         if (dg_xml_is(x, t, compares[k][0]) && dg_xml_attribute(x, t, compares[k][1], &begin, &end))
@@ -287,11 +286,10 @@ static void keep_names(const struct dg_runs *r, size_t i)
     }
 }
 
-/* Adds the words that a filter compares cells with, if tag i has some: they must equal those. */
-static int add_filter(struct dg_runs *r, size_t i, struct dg_error *err)
+/* Adds the words that a filter compares cells with, if tag t has some: they must equal those. */
+static int add_filter(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_error *err)
 {
     const struct dg_xml *x = &r->xml;
-    const struct dg_xml_tag *t = &x->tags[i];
     const bool whole = dg_xml_is(x, t, "table:filter-set-item") ||
                        (dg_xml_is(x, t, "table:filter-condition") &&
                            (dg_xml_attribute_is(x, t, "table:operator", "=") ||
@@ -299,15 +297,14 @@ static int add_filter(struct dg_runs *r, size_t i, struct dg_error *err)
     return whole ? dg_office_add_value(r, t, "table:value", err) : DG_OK;
 }
 
-static int visit_open(struct dg_runs *r, size_t i, struct dg_error *err)
+static int visit_open(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_error *err)
 {
-    const struct dg_xml_tag *t = &r->xml.tags[i];
-    keep_names(r, i);
+    keep_names(r, t);
     if (dg_xml_is(&r->xml, t, "table:table-cell"))
-        return add_cell(r, i, err);
+        return add_cell(r, t, err);
     if (dg_xml_is(&r->xml, t, "style:text-properties"))
         return dg_languages_add(r, t, err);
-    return add_filter(r, i, err);
+    return add_filter(r, t, err);
 }
 
 static int read_open(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)

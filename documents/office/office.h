@@ -15,16 +15,16 @@ extern const struct dg_run_names dg_office_slide;
  * case. DG_EINVAL, DG_ENOMEM. */
 int dg_office_open(struct dg_runs *r, struct dg_extract *x, struct dg_extract_part *p,
     const struct dg_run_names *names, struct dg_error *err);
-/* Reads tag i, which is not a closing tag. */
-typedef int dg_office_visit(struct dg_runs *r, size_t i, struct dg_error *err);
+/* Reads tag t of r->xml, which is not a closing tag. */
+typedef int dg_office_visit(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_error *err);
 /* Read the part: add its paragraphs by `names` (or NULL), then call `visit` (or NULL) for each tag
  * that is not a closing tag. DG_EINVAL, DG_ELIMIT, DG_ENOMEM. */
 int dg_office_read(struct dg_extract *x, struct dg_extract_part *p,
     const struct dg_run_names *names, dg_office_visit *visit, struct dg_error *err);
 
-/* Add the words of the element at tag i, which has no runs, if it is an opening one. DG_ELIMIT,
+/* Add the words of the element at tag t, which has no runs, if it is an opening one. DG_ELIMIT,
  * DG_ENOMEM. */
-int dg_office_add_words(struct dg_runs *r, size_t i, struct dg_error *err);
+int dg_office_add_words(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_error *err);
 /* The same for the value of an attribute of the tag, if it has this one: a text as the words of a
  * cell are. */
 int dg_office_add_value(

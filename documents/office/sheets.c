@@ -21,16 +21,16 @@ static const struct dg_run_names sheet = {
 
 /* Adds a string without runs, whose text has a single format. A translation leaves out what gives
  * readings of its words. */
-static int add_string(struct dg_runs *r, size_t i, struct dg_error *err)
+static int add_string(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_error *err)
 {
     const char *s = r->p->s;
-    const struct dg_xml_tag *close = &r->xml.tags[r->xml.tags[i].partner], *last = close;
-    const size_t begin = r->xml.tags[i].end, end = close->begin;
+    const struct dg_xml_tag *close = &r->xml.tags[t->partner], *last = close;
+    const size_t begin = t->end, end = close->begin;
     struct dg_segment like = {
         .begin = begin, .end = end, .format = DG_FORMAT_XML, .markup = &dg_office_lines};
     if (!dg_utf8_has_letter(s + begin, end - begin))
         return DG_OK;
-    for (size_t k = r->xml.tags[i].partner + 1;
+    for (size_t k = t->partner + 1;
          k < r->xml.n_tags && dg_runs_lists(r, &r->xml.tags[k], sheet.dropped);
          k = r->xml.tags[k].partner + 1)
         last = &r->xml.tags[r->xml.tags[k].partner];
@@ -42,52 +42,51 @@ static int add_string(struct dg_runs *r, size_t i, struct dg_error *err)
     return g ? DG_OK : err->code;
 }
 
-/* True if the element at tag i has a cell's text that is in no list of shared strings,
+/* True if the element at tag t has a cell's text that is in no list of shared strings,
  * <c t="str"><v>: the text itself, or what a formula before it gave when the file was saved. */
-static bool is_own_string(const struct dg_runs *r, size_t i)
+static bool is_own_string(const struct dg_runs *r, const struct dg_xml_tag *t)
 {
     const struct dg_xml *x = &r->xml;
-    const struct dg_xml_tag *cell = dg_xml_parent(x, &x->tags[i]);
-    if (!dg_runs_is(r, &x->tags[i], "v") || !cell || !dg_runs_is(r, cell, "c"))
+    const struct dg_xml_tag *cell = dg_xml_parent(x, t);
+    if (!dg_runs_is(r, t, "v") || !cell || !dg_runs_is(r, cell, "c"))
         return false;
     const struct dg_xml_tag *first = cell + 1;
     const struct dg_xml_tag *value =
         dg_runs_is(r, first, "f") ? &x->tags[first->partner + 1] : first;
-    return value == &x->tags[i] && dg_xml_attribute_is(x, cell, "t", "str");
+    return value == t && dg_xml_attribute_is(x, cell, "t", "str");
 }
 
-/* True if the element at tag i has the text of a comment in a thread, and nothing says at which of
+/* True if the element at tag t has the text of a comment in a thread, and nothing says at which of
  * its characters it mentions persons. */
-static bool is_thread_comment(const struct dg_runs *r, size_t i)
+static bool is_thread_comment(const struct dg_runs *r, const struct dg_xml_tag *t)
 {
     const struct dg_xml *x = &r->xml;
-    const struct dg_xml_tag *t = dg_xml_parent(x, &x->tags[i]);
-    if (!dg_runs_is(r, &x->tags[i], "text") || !t || t + 1 != &x->tags[i] ||
-        !dg_runs_is(r, t, "threadedComment"))
+    const struct dg_xml_tag *in = dg_xml_parent(x, t);
+    if (!dg_runs_is(r, t, "text") || !in || in + 1 != t || !dg_runs_is(r, in, "threadedComment"))
         return false;
-    for (size_t k = (size_t)(t - x->tags) + 1; k < t->partner; k = x->tags[k].partner + 1)
+    for (size_t k = t->partner + 1; k < in->partner; k = x->tags[k].partner + 1)
         if (dg_runs_is(r, &x->tags[k], "mentions"))
             return false;
     return true;
 }
 
-/* True if the element at tag i has a whole string without runs. */
-static bool is_string(const struct dg_runs *r, size_t i)
+/* True if the element at tag t has a whole string without runs. */
+static bool is_string(const struct dg_runs *r, const struct dg_xml_tag *t)
 {
-    const struct dg_xml_tag *t = &r->xml.tags[i], *parent = dg_xml_parent(&r->xml, t);
-    return is_own_string(r, i) || is_thread_comment(r, i) ||
+    const struct dg_xml_tag *parent = dg_xml_parent(&r->xml, t);
+    return is_own_string(r, t) || is_thread_comment(r, t) ||
            (dg_runs_is(r, t, sheet.text) && parent && dg_runs_lists(r, parent, sheet.paragraphs));
 }
 
-/* Keeps the words that a cell may have, if the element at tag i lists them itself:
+/* Keeps the words that a cell may have, if the element at tag t lists them itself:
  * <formula1>"Open,Closed"</formula1>. */
-static void keep_list(const struct dg_runs *r, size_t i)
+static void keep_list(const struct dg_runs *r, const struct dg_xml_tag *t)
 {
     const struct dg_xml *x = &r->xml;
-    const struct dg_xml_tag *t = dg_xml_parent(x, &x->tags[i]);
-    const char *at = x->s + x->tags[i].end, *end = x->s + x->tags[x->tags[i].partner].begin;
-    if (!dg_runs_is(r, &x->tags[i], "formula1") || !t || t + 1 != &x->tags[i] ||
-        !dg_runs_is(r, t, "dataValidation") || !dg_xml_attribute_is(x, t, "type", "list") ||
+    const struct dg_xml_tag *in = dg_xml_parent(x, t);
+    const char *at = x->s + t->end, *end = x->s + x->tags[t->partner].begin;
+    if (!dg_runs_is(r, t, "formula1") || !in || in + 1 != t ||
+        !dg_runs_is(r, in, "dataValidation") || !dg_xml_attribute_is(x, in, "type", "list") ||
         (*at != '"' && strncmp(at, "&quot;", strlen("&quot;")) != 0))
         return;
     for (const char *comma; at < end; at = comma + 1) {
@@ -97,12 +96,12 @@ static void keep_list(const struct dg_runs *r, size_t i)
     }
 }
 
-/* Keeps the words that the element at tag i compares cells with, if it is a formula or one of a
+/* Keeps the words that the element at tag t compares cells with, if it is a formula or one of a
  * conditional format. */
-static void keep_compared(const struct dg_runs *r, size_t i)
+static void keep_compared(const struct dg_runs *r, const struct dg_xml_tag *t)
 {
     const struct dg_xml *x = &r->xml;
-    const struct dg_xml_tag *t = &x->tags[i], *rule = dg_xml_parent(x, t);
+    const struct dg_xml_tag *rule = dg_xml_parent(x, t);
     if (dg_xml_is_local(x, t, "f") ||
         (dg_xml_is_local(x, t, "formula") && rule && dg_xml_is_local(x, rule, "cfRule")))
         dg_office_keep_quoted(r->x, x->s + t->end, x->tags[t->partner].begin - t->end);
@@ -127,14 +126,14 @@ static int add_filter(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_e
     return whole ? dg_office_add_value(r, t, value, err) : DG_OK;
 }
 
-static int visit_sheet(struct dg_runs *r, size_t i, struct dg_error *err)
+static int visit_sheet(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_error *err)
 {
-    const int rc = add_filter(r, &r->xml.tags[i], err);
-    if (rc != DG_OK || r->xml.tags[i].kind != DG_XML_OPEN)
+    const int rc = add_filter(r, t, err);
+    if (rc != DG_OK || t->kind != DG_XML_OPEN)
         return rc;
-    keep_list(r, i);
-    keep_compared(r, i);
-    return is_string(r, i) ? add_string(r, i, err) : DG_OK;
+    keep_list(r, t);
+    keep_compared(r, t);
+    return is_string(r, t) ? add_string(r, t, err) : DG_OK;
 }
 
 static int read_sheet(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
@@ -142,19 +141,18 @@ static int read_sheet(struct dg_extract *x, struct dg_extract_part *p, struct dg
     return dg_office_read(x, p, &sheet, visit_sheet, err);
 }
 
-/* Keeps the name of the element at tag i, if it is one of these. */
-static void keep_name(const struct dg_runs *r, size_t i, const char *element)
+/* Keeps the name of the element at tag t, if it is one of these. */
+static void keep_name(const struct dg_runs *r, const struct dg_xml_tag *t, const char *element)
 {
-    const struct dg_xml_tag *t = &r->xml.tags[i];
     size_t begin, end;
     if (dg_xml_is_local(&r->xml, t, element) && dg_xml_attribute(&r->xml, t, "name", &begin, &end))
         dg_extract_keep(r->x, r->xml.s + begin, end - begin);
 }
 
-static int visit_table(struct dg_runs *r, size_t i, struct dg_error *err)
+static int visit_table(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_error *err)
 {
-    keep_name(r, i, "tableColumn");
-    return add_filter(r, &r->xml.tags[i], err);
+    keep_name(r, t, "tableColumn");
+    return add_filter(r, t, err);
 }
 
 /* Keeps a table's column names, and with them the header cells, which must equal them: formulas,
@@ -164,10 +162,10 @@ static int read_table(struct dg_extract *x, struct dg_extract_part *p, struct dg
     return dg_office_read(x, p, NULL, visit_table, err);
 }
 
-static int visit_pivot(struct dg_runs *r, size_t i, struct dg_error *err)
+static int visit_pivot(struct dg_runs *r, const struct dg_xml_tag *t, struct dg_error *err)
 {
     (void)err;
-    keep_name(r, i, "cacheField");
+    keep_name(r, t, "cacheField");
     return DG_OK;
 }
 
