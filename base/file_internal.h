@@ -1,4 +1,4 @@
-/* What the files behind base/file.h share. Any thread. */
+/* What file.c and file_writer.c share. Any thread. */
 #ifndef DG_BASE_FILE_INTERNAL_H
 #define DG_BASE_FILE_INTERNAL_H
 

@@ -25,7 +25,7 @@ struct dg_file_writer {
     int code;
     /* as given */
     char *path;
-    /* the file behind all links, which tmp replaces; both NULL: path is written in place */
+    /* the file at the end of all links, which tmp replaces; both NULL: path is written in place */
     char *target, *tmp;
     /* bytes waiting in data */
     size_t used;

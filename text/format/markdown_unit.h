@@ -1,7 +1,5 @@
-/* Builds one unit of Markdown from md4c's events. md4c gives bytes for running text only, so a
- * cursor goes from text to text and assigns the bytes between them: the marks' own lengths are
- * known (two for "**"), and the rest belongs to the end of a link or a line. Any thread. Only for
- * text/format. */
+/* Builds one unit of Markdown from md4c's events, which have bytes for running text only: a cursor
+ * (markdown_cursor.h) finds those of the marks between. Any thread. Only for text/format. */
 #ifndef DG_TEXT_FORMAT_MARKDOWN_UNIT_H
 #define DG_TEXT_FORMAT_MARKDOWN_UNIT_H
 

@@ -49,10 +49,8 @@ struct dg_walk_rest {
     const struct dg_walk_rest *after;
 };
 
-/* Walk through the rest. Reading appends sentences to w->texts, writing
- * their answers and the bytes of arguments to w->out. DG_EUNSUP: the message stays as it is;
- * DG_ENOMEM.
- */
+/* Walk through the rest. Reading appends sentences to w->texts, writing their answers and the bytes
+ * of arguments to w->out. DG_EUNSUP: the message stays as it is; DG_ENOMEM. */
 int dg_walk_on(struct dg_walk *w, struct dg_walk_rest r);
 /* Walk through each branch of an argument, and through what is after it. */
 int dg_walk_branches(struct dg_walk *w, size_t argument, const struct dg_walk_rest *after);

@@ -7,9 +7,9 @@
 #include "text/format/document.h"
 
 enum dg_html_kind {
-    DG_HTML_BLOCK,     /* ends a sentence; a tag that was omitted has no bytes */
-    DG_HTML_OPEN,      /* an inline tag */
-    DG_HTML_CLOSE,     /* */
+    DG_HTML_BLOCK, /* ends a sentence; a tag that was omitted has no bytes */
+    DG_HTML_OPEN,  /* an inline tag */
+    DG_HTML_CLOSE,
     DG_HTML_POINT,     /* an image, a comment, a whole <script> */
     DG_HTML_LINE_END,  /* <br> */
     DG_HTML_PROTECTED, /* a whole element that stays as it is; `inner` is between its tags */
