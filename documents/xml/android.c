@@ -171,12 +171,11 @@ int dg_read_android(struct dg_extract *x, struct dg_extract_part *p, struct dg_e
     struct reader r = {.x = x, .p = p};
     int rc = dg_xml_scan(p->s, p->n, &r.xml, err);
     const size_t root = dg_xml_root(&r.xml);
-    if (rc == DG_OK)
-        rc = root < r.xml.n_tags && dg_xml_is(&r.xml, &r.xml.tags[root], "resources")
-                 ? read_resources(&r, root, err)
-                 : dg_units_add(x, p, DG_FORMAT_XML, NULL, DG_FORMAT_XML, err);
-    if (rc == DG_OK)
-        rc = dg_declaration_of_xml(x, p, err);
-    dg_xml_close(&r.xml);
-    return rc;
+    const bool android = root < r.xml.n_tags && dg_xml_is(&r.xml, &r.xml.tags[root], "resources");
+    if (rc == DG_OK && android)
+        rc = read_resources(&r, root, err);
+    dg_xml_close(&r.xml); /* before the units have a list of the tags, too */
+    if (rc == DG_OK && !android)
+        rc = dg_units_add(x, p, DG_FORMAT_XML, NULL, DG_FORMAT_XML, err);
+    return rc == DG_OK ? dg_declaration_of_xml(x, p, err) : rc;
 }
