@@ -80,19 +80,16 @@ static void sum_words(const float *weights, const struct words *r, uint32_t n_ro
     }
 }
 
-/* Move the labels to the view, which frees them. */
-static char **labels_take(struct words *w)
+static void free_labels(char **labels, uint32_t n)
 {
-    char **labels = w->labels;
-    w->labels = NULL;
-    return labels;
+    for (uint32_t i = 0; labels && i < n; i++)
+        free(labels[i]);
+    free(labels);
 }
 
 static void words_free(struct words *w)
 {
-    for (uint32_t i = 0; w->labels && i < w->n_words; i++)
-        free(w->labels[i]);
-    free(w->labels);
+    free_labels(w->labels, w->n_words);
     free(w->word_of);
 }
 
@@ -129,8 +126,9 @@ int dg_attention_view_open(const struct dg_attention_map *m, enum dg_attention_k
         sum_words(dg_attention_weights(m, kind, layer, heads[h], &n_rows, &n_columns), &r, n_rows,
             &c, n_columns, out->weights + h * one);
     }
-    out->row_labels = labels_take(&r);
-    out->column_labels = labels_take(&c);
+    out->row_labels = r.labels;
+    out->column_labels = c.labels;
+    r.labels = c.labels = NULL; /* the view frees them */
 out:
     words_free(&r);
     words_free(&c);
@@ -141,12 +139,8 @@ out:
 
 void dg_attention_view_close(struct dg_attention_view *v)
 {
-    for (uint32_t i = 0; v->row_labels && i < v->rows; i++)
-        free(v->row_labels[i]);
-    for (uint32_t i = 0; v->column_labels && i < v->columns; i++)
-        free(v->column_labels[i]);
-    free(v->row_labels);
-    free(v->column_labels);
+    free_labels(v->row_labels, v->rows);
+    free_labels(v->column_labels, v->columns);
     free(v->heads);
     free(v->weights);
     memset(v, 0, sizeof *v);
