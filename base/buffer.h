@@ -13,7 +13,7 @@ struct dg_buffer {
     bool failed;
 };
 
-void dg_buffer_init(struct dg_buffer *b);
+void dg_buffer_init(struct dg_buffer *b); /* a zeroed one needs none */
 void dg_buffer_deinit(struct dg_buffer *b);
 void dg_buffer_reset(struct dg_buffer *b); /* len = 0, keeps the memory */
 void dg_buffer_add(struct dg_buffer *b, const void *data, size_t n);

@@ -202,7 +202,6 @@ static void write_marks(struct rewrite *w)
 
 static bool copy_unit(const struct dg_document *d, const struct dg_unit *u, struct dg_document *out)
 {
-    dg_buffer_init(&out->text);
     dg_buffer_add(&out->text, d->text.data + u->at, u->end - u->at);
     out->marks = malloc((u->n_marks ? u->n_marks : 1) * sizeof *out->marks);
     if (!out->marks || out->text.failed)
@@ -300,7 +299,6 @@ int dg_document_read(const char *source, size_t n, const struct dg_document_kind
     const struct dg_markup *markup = kind->markup ? kind->markup : &usual;
     int rc = DG_OK;
     memset(out, 0, sizeof *out);
-    dg_buffer_init(&out->text);
     out->known = kind->known;
     out->is_program = markup->program;
     out->check = kind->check;

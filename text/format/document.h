@@ -99,6 +99,7 @@ struct dg_tag_search {
     size_t begin, end;
 };
 
+/* Zeroed: without units. */
 struct dg_document {
     /* the units' texts, with nothing between them */
     struct dg_buffer text;

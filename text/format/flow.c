@@ -196,7 +196,6 @@ void dg_flow_letters(const char *s, size_t begin, size_t end, struct dg_buffer *
 {
     struct dg_document d = {0};
     struct dg_flow f;
-    dg_buffer_init(&d.text);
     dg_flow_init(&f, &d, s, end);
     begin_at(&f, begin);
     dg_flow_text(&f, begin, end);

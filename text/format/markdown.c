@@ -378,7 +378,6 @@ void dg_document_markdown(struct dg_document *d, const char *s, size_t n)
     if (source.failed)
         return;
     struct reader r = {.d = d, .s = source.data, .n = n};
-    dg_buffer_init(&r.titles.units.text);
     r.titles.units.known = d->known;
     r.floor = dg_front_matter_read(d, r.s, n);
     if (!dg_markdown_kept_find(r.s, n, r.floor, &r.kept))

@@ -125,7 +125,6 @@ static void end_unit(struct builder *b)
     dg_document_end_value(b->d, b->c.s, DG_ENCODING_PLAIN);
     dg_document_append(b->d, &b->inner);
     dg_document_close(&b->inner);
-    dg_buffer_init(&b->inner.text);
     b->inner.known = b->d->known;
 }
 
@@ -220,7 +219,6 @@ static void take_image(struct builder *b)
     struct dg_link_end end;
     struct dg_document *outer = b->d, alt = {.known = b->d->known};
     catch_up(b, begin);
-    dg_buffer_init(&alt.text);
     b->d = &alt;
     b->image = b->depth + 1;
     begin_unit(b, begin + 2 < b->c.n ? begin + 2 : b->c.n);
@@ -377,7 +375,6 @@ size_t dg_markdown_unit(struct dg_document *d, const char *s, size_t n,
     b.c = (struct dg_md_cursor){
         .s = s, .n = n, .list = e->list + first, .end = e->n - first, .at = floor};
     b.open = malloc(e->n * sizeof *b.open);
-    dg_buffer_init(&b.inner.text);
     if (b.open && dg_md_cursor_init(&b.c)) {
         const size_t label = b.is_title ? alert : label_of(s, b.c.list);
         begin_unit(&b, dg_md_find_begin(&b.c, floor) + label);
