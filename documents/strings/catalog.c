@@ -24,7 +24,7 @@ struct reader {
     /* what is written next, before a text or at the end */
     struct dg_buffer written;
     /* where the current localization is written, and its last segment: 1 + its number */
-    struct dg_json_bytes place;
+    struct dg_span place;
     size_t last;
 };
 
@@ -59,7 +59,7 @@ static int add_text(struct reader *r, size_t begin, size_t end, struct dg_error 
 
 /* Writes the source's localization from byte *at on, and adds the texts of its units. It calls
  * itself for objects in one another, of which base/json.h allows 64. */
-static int add_units(struct reader *r, struct dg_json_bytes in, size_t *at, struct dg_error *err)
+static int add_units(struct reader *r, struct dg_span in, size_t *at, struct dg_error *err)
 {
     const char *s = r->p->s;
     struct dg_json_member m;
@@ -83,8 +83,8 @@ static int add_units(struct reader *r, struct dg_json_bytes in, size_t *at, stru
 
 /* Finds where a member of this name is written in an object, in the order of names; writes what is
  * between it and the member before it, and sets what is after it. True: the object is empty. */
-static bool find_place(struct reader *r, struct dg_json_bytes object, const char *name,
-    const char *line, const char **after)
+static bool find_place(
+    struct reader *r, struct dg_span object, const char *name, const char *line, const char **after)
 {
     const char *s = r->p->s;
     struct dg_json_member m;
@@ -92,16 +92,16 @@ static bool find_place(struct reader *r, struct dg_json_bytes object, const char
     for (size_t at = object.begin; dg_json_next_member(s, object, &at, &m); any = true) {
         const size_t n = m.key.end - m.key.begin - 2;
         const int order = strncmp(s + m.key.begin + 1, name, n);
-        r->place = (struct dg_json_bytes){m.value.end, m.value.end};
+        r->place = (struct dg_span){m.value.end, m.value.end};
         if (order < 0 || (order == 0 && n <= strlen(name)))
             continue;
-        r->place = (struct dg_json_bytes){m.key.begin, m.key.begin};
+        r->place = (struct dg_span){m.key.begin, m.key.begin};
         *after = ",";
         return false;
     }
     *after = "";
     if (!any)
-        r->place = (struct dg_json_bytes){object.begin + 1, object.end - 1};
+        r->place = (struct dg_span){object.begin + 1, object.end - 1};
     dg_buffer_addf(&r->written, "%s%s", any ? "," : "", line);
     return !any;
 }
@@ -109,7 +109,7 @@ static bool find_place(struct reader *r, struct dg_json_bytes object, const char
 /* Adds the localization of the string at `member`, whose source is at `from` or, if that is empty,
  * its key. */
 static int add_localization(struct reader *r, const struct dg_json_member *member,
-    struct dg_json_bytes all, struct dg_json_bytes from, struct dg_error *err)
+    struct dg_span all, struct dg_span from, struct dg_error *err)
 {
     const char *s = r->p->s, *after;
     const bool has_all = all.begin > 0;
@@ -149,9 +149,9 @@ static int add_localization(struct reader *r, const struct dg_json_member *membe
 static int read_string(struct reader *r, const struct dg_json_member *m, struct dg_error *err)
 {
     const char *s = r->p->s;
-    const struct dg_json_bytes translate = dg_json_member(s, m->value, "shouldTranslate"),
-                               all = dg_json_member(s, m->value, "localizations"),
-                               from = dg_json_member(s, all, r->source);
+    const struct dg_span translate = dg_json_member(s, m->value, "shouldTranslate"),
+                         all = dg_json_member(s, m->value, "localizations"),
+                         from = dg_json_member(s, all, r->source);
     if (s[m->value.begin] != '{' || (all.begin > 0 && s[all.begin] != '{') ||
         (from.begin > 0 && s[from.begin] != '{') ||
         (translate.begin > 0 && s[translate.begin] == 'f') ||
@@ -164,9 +164,9 @@ static int read_string(struct reader *r, const struct dg_json_member *m, struct 
 static int read_catalog(struct reader *r, size_t start, struct dg_error *err)
 {
     const char *s = r->p->s;
-    const struct dg_json_bytes file = {start, r->p->n},
-                               source = dg_json_member(s, file, "sourceLanguage"),
-                               all = dg_json_member(s, file, "strings");
+    const struct dg_span file = {start, r->p->n},
+                         source = dg_json_member(s, file, "sourceLanguage"),
+                         all = dg_json_member(s, file, "strings");
     const size_t n = source.end - source.begin;
     struct dg_json_member m;
     int rc = DG_OK;

@@ -59,7 +59,7 @@ static bool has_notes(const struct dg_json *file)
 }
 
 /* True if it is the name of an entry's text. */
-static bool is_entry_text(const char *s, struct dg_json_bytes key)
+static bool is_entry_text(const char *s, struct dg_span key)
 {
     for (const char *const *name = entry_texts; *name; name++)
         if (dg_json_bytes_are(s, key, *name))
@@ -97,7 +97,7 @@ int dg_read_json(struct dg_extract *x, struct dg_extract_part *p, struct dg_erro
         } else if (s[at] == '"') {
             end = dg_json_scan_string(s, p->n, at) + 1;
             if (key) {
-                const struct dg_json_bytes name = {at, end};
+                const struct dg_span name = {at, end};
                 locale = arb && depth == 1 && dg_json_bytes_are(s, name, "@@locale");
                 about = (arb && s[at + 1] == '@') ||
                         (notes && depth == ENTRY && !is_entry_text(s, name)) ||

@@ -38,7 +38,7 @@ static size_t value_end(const char *s, size_t at, size_t end)
 }
 
 bool dg_json_next_member(
-    const char *s, struct dg_json_bytes object, size_t *at, struct dg_json_member *out)
+    const char *s, struct dg_span object, size_t *at, struct dg_json_member *out)
 {
     if (object.begin == object.end || s[object.begin] != '{')
         return false;
@@ -52,16 +52,16 @@ bool dg_json_next_member(
     return true;
 }
 
-struct dg_json_bytes dg_json_member(const char *s, struct dg_json_bytes object, const char *name)
+struct dg_span dg_json_member(const char *s, struct dg_span object, const char *name)
 {
     struct dg_json_member m;
     for (size_t at = object.begin; dg_json_next_member(s, object, &at, &m);)
         if (dg_json_bytes_are(s, m.key, name))
             return m.value;
-    return (struct dg_json_bytes){0, 0};
+    return (struct dg_span){0, 0};
 }
 
-bool dg_json_bytes_are(const char *s, struct dg_json_bytes value, const char *string)
+bool dg_json_bytes_are(const char *s, struct dg_span value, const char *string)
 {
     const size_t n = strlen(string);
     return value.end - value.begin == n + 2 && s[value.begin] == '"' &&
