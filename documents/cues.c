@@ -1,9 +1,7 @@
-/* Subtitles, SubRip and WebVTT. Cues over which one sentence continues form one text; its
- * translation is divided among them by how long they are shown and how much they said, cut where a
- * line may end, preferably after a comma. */
+#include "documents/cues.h"
+
 #include "documents/declared_language.h"
 #include "documents/kinds.h"
-#include "documents/slots.h"
 #include "documents/word_times.h"
 #include "text/format/srt.h"
 #include "text/sentences/line_breaks.h"
@@ -229,7 +227,7 @@ static void write_lines(const struct lines *l, const size_t words[2], size_t lin
     dg_buffer_add(out, l->s + middle->next, end - middle->next);
 }
 
-int dg_slots_write_cues(struct dg_writer *w, const struct dg_segment *g,
+int dg_cues_write(struct dg_writer *w, const struct dg_segment *g,
     const struct dg_extract_answer *a, struct dg_error *err)
 {
     const char *s = w->part->s;

@@ -20,7 +20,7 @@ enum dg_writing {
     DG_WRITE_YAML,    /* as yaml_scalar.h writes it */
     DG_WRITE_DECLARATION, /* `before` instead of an answer, if another segment changes */
     DG_WRITE_SETTING,     /* the same, if one of any part changes */
-    DG_WRITE_CUES,        /* divided among the cues of subtitles: slots */
+    DG_WRITE_CUES,        /* divided among the cues of subtitles, its slots: cues.h */
     DG_WRITE_EVENT,       /* as the text of a dialogue: events.h */
     DG_WRITE_CELL,        /* as a cell of a table: table.h */
     DG_WRITE_QUOTED_CELL, /* the same, in quotation marks */

@@ -1,5 +1,5 @@
-/* Writes answers whose tags represent bytes of the file, and answers that are divided among several
- * subtitles. Only for documents/. One thread at a time. */
+/* Writes answers whose tags represent bytes of the file. Only for documents/. One thread at a time.
+ */
 #ifndef DG_DOCUMENTS_SLOTS_H
 #define DG_DOCUMENTS_SLOTS_H
 
@@ -7,11 +7,6 @@
 
 /* Write the answer to g. DG_EINVAL: it has a tag that its text does not, or unbalanced tags. */
 int dg_slots_write(struct dg_writer *w, const struct dg_segment *g,
-    const struct dg_extract_answer *a, struct dg_error *err);
-
-/* Share the answer out among the cues of g, by their times and lengths. DG_ENOMEM,
- * DG_EINTERNAL. */
-int dg_slots_write_cues(struct dg_writer *w, const struct dg_segment *g,
     const struct dg_extract_answer *a, struct dg_error *err);
 
 #endif

@@ -1,4 +1,5 @@
 /* A part of a file with its answers in place of its texts. */
+#include "documents/cues.h"
 #include "documents/events.h"
 #include "documents/segments.h"
 #include "documents/slots.h"
@@ -98,7 +99,7 @@ static int write_answer(struct dg_writer *w, const struct dg_segment *g,
     case DG_WRITE_DECLARATION:
     case DG_WRITE_SETTING:
     case DG_WRITE_FORM: break;
-    case DG_WRITE_CUES: rc = dg_slots_write_cues(w, g, a, err); break;
+    case DG_WRITE_CUES: rc = dg_cues_write(w, g, a, err); break;
     case DG_WRITE_EVENT: dg_events_write(a->s, a->n, w->out); break;
     case DG_WRITE_CELL:
     case DG_WRITE_QUOTED_CELL: dg_table_write(w, g, a); break;
