@@ -194,13 +194,18 @@ size_t dg_scan_trim_space(const char *s, size_t begin, size_t end)
     return end;
 }
 
-bool dg_scan_has(const char *s, size_t n, const char *part)
+size_t dg_scan_find_letters(const char *s, size_t at, size_t end, const char *part)
 {
     const size_t len = strlen(part);
-    for (size_t at = 0; at + len <= n; at++)
+    for (; end - at >= len; at++)
         if ((s[at] | 0x20) == (part[0] | 0x20) && strncasecmp(s + at, part, len) == 0)
-            return true;
-    return false;
+            return at;
+    return end;
+}
+
+bool dg_scan_has(const char *s, size_t n, const char *part)
+{
+    return dg_scan_find_letters(s, 0, n, part) < n;
 }
 
 bool dg_scan_begins(const char *s, size_t at, size_t end, const char *with)

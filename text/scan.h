@@ -40,6 +40,8 @@ size_t dg_scan_columns(int32_t c);
 
 /* True if s[n] has the ASCII letters of `part`, in either case, also within a word. */
 bool dg_scan_has(const char *s, size_t n, const char *part);
+/* Where it has them first in s[at, end); `end`: nowhere. */
+size_t dg_scan_find_letters(const char *s, size_t at, size_t end, const char *part);
 
 /* True if s[at, end) begins with these bytes. */
 bool dg_scan_begins(const char *s, size_t at, size_t end, const char *with);

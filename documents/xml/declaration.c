@@ -71,22 +71,12 @@ static bool next_attribute(const char *s, size_t n, size_t *at, struct attribute
     return i < n && i > a->name;
 }
 
-/* The next `word` in s[at, n), in any case; n: there is none. */
-static size_t find(const char *s, size_t at, size_t n, const char *word)
-{
-    const size_t len = strlen(word);
-    for (; n - at >= len; at++)
-        if (strncasecmp(s + at, word, len) == 0)
-            return at;
-    return n;
-}
-
 /* Finds the encoding in the type s[begin, end), "text/html; charset=latin1" (in PO, "\n" follows);
  * false: it has none. */
 static bool find_charset(const char *s, size_t *begin, size_t *end)
 {
     static const char word[] = "charset";
-    size_t at = find(s, *begin, *end, word);
+    size_t at = dg_scan_find_letters(s, *begin, *end, word);
     at = dg_scan_skip_ascii_space(s, at < *end ? at + strlen(word) : at, *end);
     if (at == *end || s[at] != '=')
         return false;
@@ -127,10 +117,10 @@ static bool read_meta(const char *s, size_t n, size_t *at, size_t *begin, size_t
 static bool find_meta(const char *s, size_t n, size_t *begin, size_t *end)
 {
     struct attribute name;
-    for (size_t at = find(s, 0, n, "<"); at < n; at = find(s, at, n, "<")) {
+    for (size_t at = 0; (at = dg_scan_find(s, at, n, "<")) < n;) {
         at++;
         if (dg_scan_begins(s, at, n, "!--"))
-            at = find(s, at + 1, n, "-->");
+            at = dg_scan_find(s, at + 1, n, "-->");
         if (at == n || !isalpha((unsigned char)s[at]) || !next_attribute(s, n, &at, &name))
             continue;
         if (is_word(s, name.name, name.name_end, "meta") && read_meta(s, n, &at, begin, end))
@@ -138,9 +128,9 @@ static bool find_meta(const char *s, size_t n, size_t *begin, size_t *end)
         while (next_attribute(s, n, &at, &(struct attribute){0}))
             continue;
         if (is_word(s, name.name, name.name_end, "script"))
-            at = find(s, at, n, "</script");
+            at = dg_scan_find_letters(s, at, n, "</script");
         else if (is_word(s, name.name, name.name_end, "style"))
-            at = find(s, at, n, "</style");
+            at = dg_scan_find_letters(s, at, n, "</style");
     }
     return false;
 }
@@ -161,7 +151,7 @@ static int add_languages(struct dg_extract *x, struct dg_extract_part *p, struct
     static const char name[] = "<html";
     struct attribute a;
     int rc = DG_OK;
-    for (size_t at = find(p->s, 0, p->n, name); at < p->n; at = find(p->s, at, p->n, name)) {
+    for (size_t at = 0; (at = dg_scan_find_letters(p->s, at, p->n, name)) < p->n;) {
         at += strlen(name);
         if (at < p->n && isspace((unsigned char)p->s[at]))
             while (rc == DG_OK && next_attribute(p->s, p->n, &at, &a))

@@ -41,6 +41,9 @@ static void test_bytes_within_a_range(void **state)
     assert_int_equal(dg_scan_after(s, 0, 8, "-->"), 4);
     assert_int_equal(dg_scan_after(s, 2, 8, "-->"), 8);
     assert_int_equal(dg_scan_after(s, 2, 7, "-->"), 7);
+    assert_int_equal(dg_scan_find_letters("Aba", 1, 3, "A"), 2);
+    assert_int_equal(dg_scan_find_letters("</Br><bR>", 0, 9, "<br"), 5);
+    assert_int_equal(dg_scan_find_letters("</Br><bR>", 0, 7, "<br"), 7);
 }
 
 int main(void)

@@ -11,12 +11,12 @@
 #include "text/format/footnote.h"
 #include "text/format/markdown_block.h"
 #include "text/format/markdown_kept.h"
+#include "text/scan.h"
 
 #include <limits.h>
 #include <md4c.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 struct reader {
     struct dg_document *d;
@@ -96,14 +96,6 @@ static void flush(struct reader *r)
     r->e.n = 0;
 }
 
-static size_t find_ignoring_case(const char *s, size_t at, size_t end, const char *what)
-{
-    size_t n = strlen(what);
-    while (at < end && !(end - at >= n && strncasecmp(s + at, what, n) == 0))
-        at++;
-    return at;
-}
-
 /* Running text with tags and references in it. */
 static void write_html(struct dg_document *d, const char *s, size_t begin, size_t end)
 {
@@ -135,7 +127,7 @@ static void read_summary(struct reader *r, struct dg_paragraph *unit)
     for (size_t i = 0; i < r->lines.n; i++) {
         size_t at = r->lines.lines[i][0], end = r->lines.lines[i][1];
         while (at < end) {
-            size_t to = find_ignoring_case(r->s, at, end, inside ? "</summary" : "<summary");
+            size_t to = dg_scan_find_letters(r->s, at, end, inside ? "</summary" : "<summary");
             if (inside) {
                 dg_paragraph_add(unit, r->s, dg_line_skip_blanks(r->s, at, to), to);
                 if (to < end) {
