@@ -169,8 +169,7 @@ static bool skip_field(const struct dg_extract_answer *a, size_t *at)
  * Comments, instructions and CDATA sections are part of the words. */
 static bool next_tag(const struct dg_extract_answer *a, size_t *at, size_t *end)
 {
-    for (const char *open; *at < a->n && (open = memchr(a->s + *at, '<', a->n - *at)); *at = *end) {
-        *at = (size_t)(open - a->s);
+    for (; (*at = dg_scan_find(a->s, *at, a->n, "<")) < a->n; *at = *end) {
         *end = dg_xml_skip_other(a->s, *at, a->n);
         if (*end > *at)
             continue;

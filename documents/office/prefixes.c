@@ -44,19 +44,12 @@ struct changes {
 /* Finds the first element's tag. */
 static bool find_root(const char *s, size_t n, size_t *begin, size_t *end)
 {
-    for (size_t at = 0; at + 1 < n; at++) {
-        const char *open = memchr(s + at, '<', n - at - 1);
-        if (!open)
-            return false;
-        at = (size_t)(open - s);
-        if (!isalpha((unsigned char)open[1]))
+    for (size_t at = 0; (at = dg_scan_find(s, at, n, "<")) + 1 < n; at++) {
+        if (!isalpha((unsigned char)s[at + 1]))
             continue;
-        const char *close = memchr(open, '>', n - at);
-        if (!close) /* no later tag ends, either */
-            return false;
         *begin = at;
-        *end = (size_t)(close - s);
-        return true;
+        *end = dg_scan_find(s, at, n, ">");
+        return *end < n; /* if it does not end, no later tag does */
     }
     return false;
 }
@@ -154,8 +147,7 @@ bool dg_prefixes_usual(const char *s, size_t n, struct dg_buffer *out)
     const size_t most = 2 * n + ROOM;
     find_changes(s, n, &c);
     for (size_t at = 0, to; c.n > 0 && at < n && out->len <= most; at = to) {
-        const char *open = s[at] == '<' ? s + at : memchr(s + at, '<', n - at);
-        to = open ? (size_t)(open - s) : n;
+        to = dg_scan_find(s, at, n, "<");
         if (to == at)
             to = skip_other(s, at, n);
         if (to > at)

@@ -24,8 +24,7 @@ bool dg_xml_string_cdata(const char *s, size_t *begin, size_t *end)
     if (!dg_scan_begins(s, from, to, CDATA))
         return false;
     from += strlen(CDATA);
-    const char *close = memmem(s + from, to - from, "]]>", 3);
-    if (!close || close + 3 != s + to)
+    if (dg_scan_find(s, from, to, "]]>") + 3 != to)
         return false;
     *begin = from;
     *end = to - 3;
@@ -56,10 +55,9 @@ bool dg_xml_string_read(const char *s, size_t n, bool keeps_lines, struct dg_buf
     for (size_t i = 0, end; i < n; i = end) {
         end = i + 1;
         if (s[i] == '&') {
-            const char *close = memchr(s + i, ';', n - i);
-            if (!close || !add_reference(s, i, (size_t)(close - s) + 1, out))
+            end = dg_scan_after(s, i, n, ";");
+            if (!add_reference(s, i, end, out))
                 return false;
-            end = (size_t)(close - s) + 1;
         } else if (!keeps_lines && isspace((unsigned char)s[i])) {
             end = dg_scan_skip_ascii_space(s, end, n);
             dg_buffer_adds(out, " ");

@@ -92,8 +92,7 @@ static void read_yaml_title(struct dg_document *d, const char *s, size_t at, siz
         at++;
         end--;
     } else {
-        const char *comment = memmem(s + at, end - at, " #", 2);
-        end = dg_line_trim_blanks(s, at, comment ? (size_t)(comment - s) : end);
+        end = dg_line_trim_blanks(s, at, dg_scan_find(s, at, end, " #"));
         if (at == end || strchr("|>[{&*!#%@`", s[at]))
             return;
     }

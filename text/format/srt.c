@@ -19,9 +19,8 @@ static bool is_digit(char c)
  * "1 --> 2, then left." is text. */
 static bool is_times(const char *s, const struct dg_line *l)
 {
-    const char *arrow = memmem(s + l->begin, l->end - l->begin, "-->", 3);
-    size_t at = dg_line_indent(s, l);
-    return arrow && at < l->end && is_digit(s[at]);
+    const size_t at = dg_line_indent(s, l);
+    return at < l->end && is_digit(s[at]) && dg_scan_find(s, at, l->end, "-->") < l->end;
 }
 
 /* Reads "00:00:01,500", "0:01.5", "00: 00: 01, 500" and blanks from *at on; false: there is no

@@ -30,15 +30,11 @@ struct entities {
 /* True if it begins like a document. Otherwise it is a part of one and gets a root around it. */
 static bool is_document(const char *s, size_t n)
 {
-    size_t at = dg_utf8_bom(s, n);
-    for (;;) {
+    for (size_t at = dg_utf8_bom(s, n);; at = dg_scan_after(s, at, n, "-->")) {
         while (at < n && strchr(" \t\r\n", s[at]))
             at++;
-        const char *end =
-            dg_scan_begins(s, at, n, "<!--") ? memmem(s + at, n - at, "-->", 3) : NULL;
-        if (!end)
+        if (!dg_scan_begins(s, at, n, "<!--"))
             return dg_scan_begins(s, at, n, "<?xml") || dg_scan_begins(s, at, n, "<!DOCTYPE");
-        at = (size_t)(end - s) + 3;
     }
 }
 

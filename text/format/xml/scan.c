@@ -74,13 +74,11 @@ static struct dg_xml_tag read_tag(const char *s, size_t at, size_t n)
  * take long. s[n] may be broken. */
 static int check_attributes(const char *s, size_t n, struct dg_error *err)
 {
-    const char *found;
-    for (size_t at = 0; (found = memchr(s + at, '<', n - at));) {
-        const size_t begin = (size_t)(found - s);
-        const struct dg_xml_tag t = read_tag(s, begin, n);
+    for (size_t at = 0; (at = dg_scan_find(s, at, n, "<")) < n;) {
+        const struct dg_xml_tag t = read_tag(s, at, n);
         size_t attributes = 0;
         char quote = 0;
-        for (size_t i = begin; t.name && i < t.end; i++) {
+        for (size_t i = at; t.name && i < t.end; i++) {
             if (quote)
                 quote = s[i] == quote ? 0 : quote;
             else if (s[i] == '"' || s[i] == '\'')
@@ -112,11 +110,8 @@ int dg_xml_scan(const char *s, size_t n, struct dg_xml *out, struct dg_error *er
     int rc = check_attributes(s, n, err);
     if (rc == DG_OK)
         rc = dg_xml_check(s, n, err);
-    for (size_t at = 0; rc == DG_OK && at < n;) {
-        const char *found = memchr(s + at, '<', n - at);
-        if (!found)
-            break;
-        struct dg_xml_tag t = read_tag(s, (size_t)(found - s), n);
+    for (size_t at = 0; rc == DG_OK && (at = dg_scan_find(s, at, n, "<")) < n;) {
+        struct dg_xml_tag t = read_tag(s, at, n);
         t.partner = out->n_tags;
         t.parent = open;
         if (t.kind == DG_XML_CLOSE && open != SIZE_MAX) {
