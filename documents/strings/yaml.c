@@ -8,6 +8,7 @@
 #include "documents/kinds.h"
 #include "documents/strings/program_string.h"
 #include "documents/strings/yaml_scalar.h"
+#include "text/format/yaml_plain.h"
 #include "text/language_code.h"
 #include "text/language_name.h"
 #include "text/utf8.h"
@@ -86,7 +87,7 @@ static bool find_scalar(struct reader *r, const yaml_event_t *e, struct dg_yaml_
     if (tag || e->data.scalar.anchor)
         dg_yaml_skip_properties(r->p->s, out);
     const bool plain = out->style == DG_YAML_PLAIN || out->style == DG_YAML_FLOW;
-    return tag || !plain || dg_yaml_is_string(value, out->n);
+    return tag || !plain || dg_yaml_plain_is_string(value, out->n);
 }
 
 /* Adds the scalar of an event, a value, as a text. */

@@ -16,9 +16,6 @@ enum dg_yaml_style {
     DG_YAML_FOLDED,  /* > and lines, whose ends are spaces */
 };
 
-/* True if plain s[n] is a string: no number, date, truth value, null or symbol of Ruby. */
-bool dg_yaml_is_string(const char *s, size_t n);
-
 /* A scalar in the bytes of a file. */
 struct dg_yaml_scalar {
     size_t begin, end;

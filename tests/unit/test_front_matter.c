@@ -98,6 +98,12 @@ static void unquoted_values(void **state)
     value_is("The dog", "Hund:", "'Hund:'");
     value_is("The dog # a comment", "Hund", "Hund # a comment");
     value_is("C# & a dog", "Ein Hund & C#", "Ein Hund & C#");
+    /* what would be no string */
+    value_is("Nein", "No", "'No'");
+    value_is("Falsch", "false", "'false'");
+    value_is("Falsch", "falsehood", "falsehood");
+    value_is("Zwölf", "12", "'12'");
+    value_is("No", "No", "No");
 }
 
 /* TOML between lines of plus signs, as Hugo writes it. */

@@ -1,6 +1,6 @@
 #include "text/format/encoding.h"
 
-#include <string.h>
+#include "text/format/yaml_plain.h"
 
 /* The character reference that writes c; NULL: c as itself. */
 static const char *reference_of(enum dg_encoding encoding, char c)
@@ -49,9 +49,7 @@ bool dg_encoding_is_markup(enum dg_encoding encoding)
 
 bool dg_encoding_needs_quotes(enum dg_encoding encoding, const char *s, size_t n)
 {
-    return encoding == DG_ENCODING_YAML_UNQUOTED && n > 0 &&
-           (strchr("-?:,[]{}#&*!|>'\"%@`", s[0]) || s[n - 1] == ':' || memmem(s, n, ": ", 2) ||
-               memmem(s, n, " #", 2));
+    return encoding == DG_ENCODING_YAML_UNQUOTED && n > 0 && !dg_yaml_plain_fits(s, n, false);
 }
 
 void dg_encoding_add(enum dg_encoding encoding, const char *s, size_t n, struct dg_buffer *out)
