@@ -22,7 +22,7 @@ static bool find_words(struct dg_arena *arena, const char *s, size_t n, struct d
 bool dg_aligned_words_find(
     const struct dg_decoration *d, struct dg_arena *arena, struct dg_aligned_words *out)
 {
-    *out = (struct dg_aligned_words){.len = d->len ? d->len : 1, .any = d->n_pairs > 0};
+    *out = (struct dg_aligned_words){.len = d->len ? d->len : 1};
     if (!find_words(arena, d->text, d->len, &out->source) ||
         !find_words(arena, d->answer, d->answer_len, &out->answer))
         return false;

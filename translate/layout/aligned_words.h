@@ -27,8 +27,6 @@ struct dg_aligned_words {
     uint32_t *after;
     /* length of the source's text; at least 1 */
     size_t len;
-    /* true if there are word pairs at all */
-    bool any;
 };
 
 /* False: no memory. */

@@ -91,7 +91,7 @@ static uint32_t after_word(const struct dg_placing *w, size_t at)
         if (w->words.source.list[s].begin < at && w->words.after[s])
             return w->words.after[s];
     /* Without any alignment only the relative position is left. */
-    return w->words.any ? 0 : dg_aligned_words_proportion(&w->words, at);
+    return w->d->n_pairs > 0 ? 0 : dg_aligned_words_proportion(&w->words, at);
 }
 
 uint32_t dg_place_after_word(const struct dg_placing *w, const struct dg_place *p)
