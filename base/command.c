@@ -29,8 +29,7 @@ int dg_command_flush(struct dg_error *err)
 static int print_help(
     const struct dg_command *c, const struct dg_fields *groups, size_t n, bool complete)
 {
-    struct dg_buffer b;
-    dg_buffer_init(&b);
+    struct dg_buffer b = {0};
     if (complete)
         dg_options_complete(groups, n, &b);
     else

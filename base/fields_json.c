@@ -114,8 +114,7 @@ void dg_fields_rename(const struct dg_fields *t, struct dg_json *o)
 
 static bool has_default(const struct dg_field *f, const void *in)
 {
-    struct dg_buffer b;
-    dg_buffer_init(&b);
+    struct dg_buffer b = {0};
     dg_field_print(f, in, &b);
     bool same = b.data && !b.failed && f->fallback && strcmp(b.data, f->fallback) == 0;
     dg_buffer_deinit(&b);
@@ -124,7 +123,7 @@ static bool has_default(const struct dg_field *f, const void *in)
 
 static struct dg_json *value_of(const struct dg_field *f, const void *in)
 {
-    struct dg_buffer b;
+    struct dg_buffer b = {0};
     struct dg_json *v;
     int64_t i;
     switch (f->kind) {
@@ -138,7 +137,6 @@ static struct dg_json *value_of(const struct dg_field *f, const void *in)
                 return dg_json_new_string(f->words[w], strlen(f->words[w]));
         return dg_json_new_int(i);
     default:
-        dg_buffer_init(&b);
         dg_field_print(f, in, &b);
         v = b.failed ? NULL : dg_json_new_string(b.data ? b.data : "", b.len);
         dg_buffer_deinit(&b);

@@ -134,10 +134,9 @@ struct dg_json *dg_json_load(const char *path, struct dg_error *err)
 {
     static const char mark[] = "\xEF\xBB\xBF";
     const size_t n = sizeof mark - 1;
-    struct dg_buffer b;
+    struct dg_buffer b = {0};
     struct dg_error why = {0};
     struct dg_json *v = NULL;
-    dg_buffer_init(&b);
     if (dg_file_read(path, &b, err) == 0) {
         const size_t skip = b.len >= n && !memcmp(b.data, mark, n) ? n : 0;
         v = dg_json_parse(skip ? b.data + skip : b.data, b.len - skip, &why);
@@ -367,9 +366,7 @@ int dg_json_save(const char *path, const struct dg_json *v, struct dg_error *err
 
 bool dg_json_same(const struct dg_json *a, const struct dg_json *b)
 {
-    struct dg_buffer x, y;
-    dg_buffer_init(&x);
-    dg_buffer_init(&y);
+    struct dg_buffer x = {0}, y = {0};
     const bool same = !dg_json_write(a, 0, &x) && !dg_json_write(b, 0, &y) && x.len == y.len &&
                       !memcmp(x.data, y.data, x.len);
     dg_buffer_deinit(&x);

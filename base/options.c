@@ -194,8 +194,7 @@ static bool is_shown(const struct dg_field *f)
 static void help_row(const struct dg_field *f, size_t width, struct dg_buffer *b)
 {
     char left[96];
-    struct dg_buffer text;
-    dg_buffer_init(&text);
+    struct dg_buffer text = {0};
     describe(f, &text);
     dg_buffer_addf(b, "  %-*s", (int)width, head(f, left));
     if (strlen(left) >= width)

@@ -99,8 +99,7 @@ static int add_sentence(struct dg_extract *x, struct dg_extract_part *p, const s
 {
     struct dg_segment like = {
         .begin = cues[0].begin, .end = cues[n - 1].end, .writing = DG_WRITE_CUES};
-    struct dg_buffer text;
-    dg_buffer_init(&text);
+    struct dg_buffer text = {0};
     for (size_t i = 0; i < n; i++) {
         if (i > 0)
             dg_buffer_adds(&text, " ");

@@ -96,9 +96,8 @@ static int add(struct reader *r, size_t at, size_t end, struct dg_error *err)
 {
     const struct dg_segment like = {
         .begin = at, .end = end, .format = DG_FORMAT_SRT, .writing = DG_WRITE_EVENT};
-    struct dg_buffer text;
+    struct dg_buffer text = {0};
     int rc = DG_OK;
-    dg_buffer_init(&text);
     dg_buffer_adds(&text, TIMES);
     if (read_text(r->p->s, at, end, &text))
         rc = dg_segment_add_text(r->x, r->p, like, &text, err);

@@ -188,9 +188,8 @@ int dg_extract_write(const struct dg_extract *x, const struct dg_extract_answer 
 void dg_extract_stays(const struct dg_extract *x, const struct dg_extract_answer *answers,
     struct dg_extract_stays *out)
 {
-    struct dg_buffer message;
+    struct dg_buffer message = {0};
     *out = x->stays;
-    dg_buffer_init(&message);
     for (size_t i = 0; i < x->n_parts; i++)
         for (size_t k = 0; k < x->parts[i].n_segments; k++) {
             const struct dg_segment *g = &x->parts[i].segments[k];

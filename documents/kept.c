@@ -55,12 +55,11 @@ static const char **list_keys(const struct dg_buffer *kept, size_t *n)
 
 int dg_extract_drop_kept(struct dg_extract *x, struct dg_error *err)
 {
-    struct dg_buffer key;
+    struct dg_buffer key = {0};
     size_t n = 0;
     if (x->kept.len == 0 && !x->kept.failed)
         return DG_OK;
     const char **keys = x->kept.failed ? NULL : list_keys(&x->kept, &n);
-    dg_buffer_init(&key);
     key.failed = !keys;
     for (size_t i = 0; i < x->n_parts; i++) {
         struct dg_extract_part *p = &x->parts[i];

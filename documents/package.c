@@ -80,14 +80,13 @@ static int unpack(zip_t *z, zip_uint64_t i, size_t most, size_t most_tags,
     struct dg_extract_part *p, struct dg_error *err)
 {
     size_t tags = 0;
-    struct dg_buffer bytes;
+    struct dg_buffer bytes = {0};
     zip_file_t *f = zip_fopen_index(z, i, 0);
     char block[65536];
     zip_int64_t n = 0;
     if (!f)
         return dg_extract_broken(
             err, "member %llu cannot be read: %s", (unsigned long long)i, zip_strerror(z));
-    dg_buffer_init(&bytes);
     while (bytes.len <= most && tags <= most_tags && (n = zip_fread(f, block, sizeof block)) > 0) {
         dg_buffer_add(&bytes, block, (size_t)n);
         tags += count_tags(block, (size_t)n);
@@ -144,8 +143,7 @@ static const char *with_slashes(const char *name, char plain[PLAIN_NAME])
  * the archive's own bytes stay. */
 static int use_prefixes(struct dg_extract_part *p, struct dg_error *err)
 {
-    struct dg_buffer usual;
-    dg_buffer_init(&usual);
+    struct dg_buffer usual = {0};
     if (dg_prefixes_usual(p->s, p->n, &usual)) {
         free(p->own);
         p->s = p->own = dg_buffer_take(&usual, &p->n);

@@ -317,8 +317,7 @@ int dg_slots_write(struct dg_writer *w, const struct dg_segment *g,
         ranges = ranges || g->slots[i].start > 0;
     if (!ranges)
         return write_answer(w, g, a, err);
-    struct dg_buffer ordered;
-    dg_buffer_init(&ordered);
+    struct dg_buffer ordered = {0};
     const int rc =
         order_ranges(g, a, &ordered)
             ? write_answer(w, g, &(struct dg_extract_answer){ordered.data, ordered.len}, err)

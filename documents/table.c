@@ -159,10 +159,9 @@ static int add(struct dg_extract *x, struct dg_extract_part *p, const struct tab
         .writing = c.quoted ? DG_WRITE_QUOTED_CELL : DG_WRITE_CELL,
         .separator = t->separator};
     const size_t end = c.end - c.quoted;
-    struct dg_buffer text;
+    struct dg_buffer text = {0};
     if (!has_words(t, c) || t->s[c.begin + c.quoted] == '=') /* a formula */
         return DG_OK;
-    dg_buffer_init(&text);
     for (size_t i = c.begin + c.quoted; i < end; i++) {
         dg_buffer_add(&text, t->s + i, 1);
         i += c.quoted && t->s[i] == '"';

@@ -26,13 +26,12 @@ static uint32_t unit_at(enum dg_utf16_order order, const char *s, size_t i)
 int dg_utf16_read(enum dg_utf16_order order, const char *s, size_t n, char **out, size_t *len,
     struct dg_error *err)
 {
-    struct dg_buffer text;
+    struct dg_buffer text = {0};
     *len = 0;
     *out = NULL;
     if (n % 2 != 0)
         return dg_error_field(
             err, DG_EINVAL, "file", "the file begins as UTF-16 and ends in half a character");
-    dg_buffer_init(&text);
     for (size_t i = 2; i < n; i += 2) {
         uint32_t c = unit_at(order, s, i);
         const uint32_t low = i + 2 < n ? unit_at(order, s, i + 2) : 0;

@@ -56,9 +56,8 @@ static void add_words(const char *s, size_t begin, size_t end, struct dg_buffer 
 int dg_word_times_read(
     struct dg_extract *x, struct dg_extract_part *p, size_t begin, size_t end, struct dg_error *err)
 {
-    struct dg_buffer words;
+    struct dg_buffer words = {0};
     int rc = DG_OK;
-    dg_buffer_init(&words);
     for (size_t at = begin, next; at < end && rc == DG_OK; at = next) {
         const size_t to = dg_scan_find(p->s, at, end, "\n");
         next = to < end ? to + 1 : end;

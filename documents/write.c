@@ -29,9 +29,7 @@ static void write_plain(const char *s, size_t n, enum dg_encoding encoding, stru
 static void write_message(
     struct dg_writer *w, const struct dg_segment *g, const struct dg_extract_answer *a)
 {
-    struct dg_buffer value, message;
-    dg_buffer_init(&value);
-    dg_buffer_init(&message);
+    struct dg_buffer value = {0}, message = {0};
     dg_escapes_read(g->escapes, w->part->s + g->begin, g->end - g->begin, &value);
     dg_message_write(value.data, value.len, a->s, a->n, &message);
     dg_escapes_write(g->escapes, message.data, message.len, w->out);
@@ -47,12 +45,11 @@ static void write_yaml(
 {
     const struct dg_extract_part *p = w->part;
     size_t line = g->begin;
-    struct dg_buffer before;
+    struct dg_buffer before = {0};
     if (g->yaml != DG_YAML_LITERAL && g->yaml != DG_YAML_FOLDED) {
         dg_yaml_write(g->yaml, "", a->s, a->n, w->out);
         return;
     }
-    dg_buffer_init(&before);
     while (line > 0 && p->s[line - 1] != '\n' && p->s[line - 1] != '\r')
         line--;
     dg_buffer_adds(&before, line > 1 && p->s[line - 2] == '\r' ? "\r\n" : "\n");
@@ -150,12 +147,11 @@ static size_t first_from(const struct dg_extract_part *p, size_t at)
 int dg_extract_part_write(struct dg_writer *w, size_t begin, size_t end, struct dg_error *err)
 {
     const struct dg_extract_part *p = w->part;
-    struct dg_buffer message;
+    struct dg_buffer message = {0};
     struct dg_extract_answer a;
     size_t at = begin;
     bool fails;
     int rc = DG_OK;
-    dg_buffer_init(&message);
     for (size_t i = first_from(p, begin); i < p->n_segments && rc == DG_OK; i++) {
         const struct dg_segment *g = &p->segments[i];
         if (g->begin > end || (g->begin == end && end < p->n))

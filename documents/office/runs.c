@@ -350,12 +350,11 @@ static bool has_words(const struct dg_pieces *q)
 int dg_runs_add(struct dg_runs *r, size_t i, struct dg_error *err)
 {
     struct dg_pieces q = {.r = r};
-    struct dg_buffer text;
+    struct dg_buffer text = {0};
     struct dg_segment g = {
         .format = DG_FORMAT_XML, .markup = r->names->markup, .writing = DG_WRITE_SLOTS};
     size_t first, last;
     int rc = DG_OK;
-    dg_buffer_init(&text);
     dg_runs_find_ends(r, i, &first, &last);
     read_pieces(&q, first, last);
     if (q.failed) {

@@ -222,8 +222,7 @@ static int read_workbook(struct dg_extract *x, struct dg_extract_part *p, struct
 {
     struct dg_runs r;
     struct dg_span at = {0, 0};
-    struct dg_buffer is;
-    dg_buffer_init(&is);
+    struct dg_buffer is = {0};
     int rc = dg_office_open(&r, x, p, &sheet, err);
     if (rc == DG_OK)
         find_setting(&r, &at.begin, &at.end, &is);

@@ -38,9 +38,8 @@ static int add_text(struct reader *r, size_t begin, size_t end, struct dg_error 
         .writing = DG_WRITE_ESCAPED,
         .escapes = DG_ESCAPES_JSON};
     struct dg_segment *g;
-    struct dg_buffer text;
+    struct dg_buffer text = {0};
     size_t n;
-    dg_buffer_init(&text);
     dg_escapes_read(DG_ESCAPES_JSON, r->p->s + begin, end - begin, &text);
     text.failed = text.failed || r->written.failed;
     int rc = dg_program_string_add(r->x, r->p, like, &text, &g, err);
@@ -188,7 +187,6 @@ int dg_read_catalog(struct dg_extract *x, struct dg_extract_part *p, struct dg_e
     struct dg_json *json = dg_json_of_file(p->s + start, p->n - start, err);
     int rc = json ? DG_OK : err->code;
     dg_json_free(json);
-    dg_buffer_init(&r.written);
     while (start < p->n && strchr(" \t\r\n", p->s[start]))
         start++;
     if (rc == DG_OK)

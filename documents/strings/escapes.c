@@ -321,8 +321,7 @@ static void write_cdata(const char *s, size_t n, struct dg_buffer *out)
 /* Text in Android's XML: its own escapes, and those of XML. */
 static void write_android_text(const char *s, size_t n, struct dg_buffer *out)
 {
-    struct dg_buffer line;
-    dg_buffer_init(&line);
+    struct dg_buffer line = {0};
     write_line(DG_ESCAPES_ANDROID_TEXT, s, n, &line);
     if (line.data)
         write_xml(DG_ESCAPES_XML, line.data, line.len, out);

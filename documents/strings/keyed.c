@@ -38,10 +38,8 @@ static int add_value(struct dg_extract *x, struct dg_extract_part *p, size_t beg
         .markup = &java,
         .writing = DG_WRITE_ESCAPED,
         .escapes = escapes};
-    struct dg_buffer value, text;
+    struct dg_buffer value = {0}, text = {0};
     int rc = DG_OK;
-    dg_buffer_init(&value);
-    dg_buffer_init(&text);
     dg_escapes_read(escapes, p->s + begin, end - begin, &value);
     if (value.failed || !dg_message_is(p->s + begin, end - begin) ||
         dg_message_has_words(value.data, value.len)) {

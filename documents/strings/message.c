@@ -172,7 +172,6 @@ static bool read_message(const char *s, size_t n, struct message *m)
 bool dg_message_read(const char *s, size_t n, struct dg_buffer *out)
 {
     struct message m = {.n = 0};
-    dg_buffer_init(&m.text);
     bool fits = read_message(s, n, &m);
     size_t found = 0;
     for (size_t i = 0; fits && !m.text.failed && i < m.text.len;) {
@@ -193,7 +192,6 @@ void dg_message_write(
     const char *s, size_t n, const char *text, size_t n_text, struct dg_buffer *out)
 {
     struct message m = {.n = 0};
-    dg_buffer_init(&m.text);
     read_message(s, n, &m);
     for (size_t i = 0; i < n_text && !m.text.failed;) {
         const bool brace = text[i] == '{' || text[i] == '}';

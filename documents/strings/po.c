@@ -54,9 +54,8 @@ struct reader {
 static enum first_form read_plural_forms(const char *s, size_t n)
 {
     static const char *const ends[] = {"%10==1", "%10!=1", "%100==1"};
-    struct dg_buffer b;
+    struct dg_buffer b = {0};
     enum first_form form = FOR_ONE;
-    dg_buffer_init(&b);
     for (size_t i = 0; i < n; i++)
         if (!isspace((unsigned char)s[i]))
             dg_buffer_add(&b, s + i, 1);
@@ -282,8 +281,6 @@ int dg_read_po(struct dg_extract *x, struct dg_extract_part *p, struct dg_error 
     if (first && first > p->s && first[-1] == '\r')
         r.escapes = DG_ESCAPES_PO_CRLF;
     int rc = DG_OK;
-    for (int i = 0; i < N_TEXTS; i++)
-        dg_buffer_init(&r.texts[i]);
     for (size_t line = 1, end; at < p->n && rc == DG_OK; at = end + 1, line++) {
         end = dg_scan_find(p->s, at, p->n, "\n");
         rc = read_line(&r, at, end, line, err);

@@ -47,10 +47,9 @@ static int add_message(struct dg_extract *x, struct dg_extract_part *p, struct d
 {
     const size_t first = p->n_segments;
     struct dg_error why = {0};
-    struct dg_buffer sentences;
+    struct dg_buffer sentences = {0};
     size_t count = 0;
     like.pattern = style_of(x, like.format);
-    dg_buffer_init(&sentences);
     int rc = dg_forms_read(message->data, message->len, &like.pattern, &sentences, &count, &why);
     if (rc == DG_EUNSUP) { /* perhaps there are too many with those that are added */
         like.pattern.samples = NULL;
@@ -104,8 +103,7 @@ int dg_program_string_add_escaped(struct dg_extract *x, struct dg_extract_part *
         .markup = markup,
         .writing = DG_WRITE_ESCAPED,
         .escapes = escapes};
-    struct dg_buffer text;
-    dg_buffer_init(&text);
+    struct dg_buffer text = {0};
     dg_escapes_read(escapes, p->s + at.begin, at.end - at.begin, &text);
     const int rc = dg_program_string_add(x, p, like, &text, NULL, err);
     dg_buffer_deinit(&text);

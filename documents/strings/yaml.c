@@ -101,8 +101,7 @@ static int add(struct reader *r, const yaml_event_t *e, struct dg_error *err)
         .markup = &strings,
         .writing = DG_WRITE_YAML,
         .yaml = a.style};
-    struct dg_buffer text;
-    dg_buffer_init(&text);
+    struct dg_buffer text = {0};
     dg_buffer_add(&text, a.text, a.n);
     const int rc = dg_program_string_add(r->x, r->p, like, &text, NULL, err);
     dg_buffer_deinit(&text);
@@ -204,10 +203,9 @@ static int read_events(struct reader *r, struct dg_error *err)
 static int add_root(struct reader *r, struct dg_error *err)
 {
     const char *target = r->x->target;
-    struct dg_buffer name;
+    struct dg_buffer name = {0};
     if (r->n_roots != 1 || !r->root_is_language || !r->root_has_mapping)
         return DG_OK;
-    dg_buffer_init(&name);
     dg_yaml_write(r->root.style, "", target, strlen(target), &name);
     const int rc =
         name.failed ? dg_error_set(err, DG_ENOMEM, "no memory for a text of a file")

@@ -79,11 +79,8 @@ static int add(struct reader *r, size_t begin, size_t end, enum dg_format format
         .escapes = quoted ? DG_ESCAPES_ANDROID_QUOTED
                    : xml  ? DG_ESCAPES_ANDROID
                           : DG_ESCAPES_ANDROID_CDATA};
-    struct dg_buffer spaced, text, meant;
+    struct dg_buffer spaced = {0}, text = {0}, meant = {0};
     int rc = DG_OK;
-    dg_buffer_init(&spaced);
-    dg_buffer_init(&text);
-    dg_buffer_init(&meant);
     if (quoted)
         dg_buffer_add(&spaced, s + begin, end - begin);
     else if (xml)

@@ -101,7 +101,6 @@ int dg_read_linguist(struct dg_extract *x, struct dg_extract_part *p, struct dg_
 {
     struct reader r = {.x = x, .p = p};
     struct dg_error why = {0};
-    dg_buffer_init(&r.source);
     int rc = dg_xml_scan(p->s, p->n, &r.xml, &why);
     if (rc == DG_EINVAL)
         rc = dg_extract_broken(err, "it is not XML of Qt Linguist: %s", why.message);

@@ -15,9 +15,7 @@ int dg_xml_target_enclose(const struct dg_xml *x, const struct dg_xml_tag *t, co
     const char *close, struct dg_segment *g, struct dg_error *err)
 {
     const bool empty = t->kind == DG_XML_EMPTY;
-    struct dg_buffer before, after;
-    dg_buffer_init(&before);
-    dg_buffer_init(&after);
+    struct dg_buffer before = {0}, after = {0};
     if (empty)
         dg_buffer_addf(&before, "%.*s>", (int)(t->end - 2 - t->begin), x->s + t->begin);
     dg_buffer_adds(&before, open);

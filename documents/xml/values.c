@@ -33,9 +33,8 @@ static int add(struct reader *r, const struct dg_xml_tag *t, struct dg_error *er
         .markup = r->markup,
         .writing = DG_WRITE_ESCAPED,
         .escapes = cdata ? DG_ESCAPES_CDATA : DG_ESCAPES_XML};
-    struct dg_buffer text;
+    struct dg_buffer text = {0};
     int rc = DG_OK;
-    dg_buffer_init(&text);
     if (cdata)
         dg_buffer_add(&text, r->p->s + begin, end - begin);
     if (cdata || dg_xml_string_read(r->p->s + begin, end - begin, true, &text) || text.failed)

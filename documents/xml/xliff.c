@@ -104,14 +104,12 @@ static int enclose(struct reader *r, struct dg_segment *g, const struct dg_xml_t
     const char *s = r->xml.s, *open = cdata ? "<![CDATA[" : "", *close = cdata ? "]]>" : "";
     const char *prefix = s + source->name;
     const int n = (int)(source->name_end - source->name - strlen("source"));
-    struct dg_buffer before, after;
+    struct dg_buffer before = {0}, after = {0};
     size_t at = source->begin;
     if (target)
         return dg_xml_target_enclose(&r->xml, target, open, close, g, err);
     while (at > 0 && strchr(" \t\r\n", s[at - 1]))
         at--;
-    dg_buffer_init(&before);
-    dg_buffer_init(&after);
     dg_buffer_addf(
         &before, "%.*s<%.*starget>%s", (int)(source->begin - at), s + at, n, prefix, open);
     dg_buffer_addf(&after, "%s</%.*starget>", close, n, prefix);
@@ -136,10 +134,9 @@ static int add_text(struct reader *r, const struct unit *u, const struct dg_xml_
     size_t begin = from->end, end = r->xml.tags[from->partner].begin;
     const bool keeps = inherited_of(r, from)->keeps_space,
                cdata = dg_xml_string_cdata(s, &begin, &end);
-    struct dg_buffer text;
+    struct dg_buffer text = {0};
     like.format = DG_FORMAT_XML;
     like.markup = &markups[keeps][from == u->segmented];
-    dg_buffer_init(&text);
     const bool escaped = !cdata && has_signs(s + begin, end - begin) &&
                          dg_xml_string_read(s + begin, end - begin, keeps, &text);
     if (cdata || escaped) {

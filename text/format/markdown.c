@@ -363,8 +363,8 @@ static int parse(struct reader *r, size_t begin, size_t end)
 
 void dg_document_markdown(struct dg_document *d, const char *s, size_t n)
 {
-    struct dg_buffer source; /* a copy, because md4c looks at the byte after its text: here a NUL */
-    dg_buffer_init(&source);
+    /* a copy, because md4c looks at the byte after its text: here a NUL */
+    struct dg_buffer source = {0};
     dg_buffer_add(&source, s, n);
     d->text.failed = source.failed;
     if (source.failed)

@@ -165,8 +165,7 @@ static void write_grids(
 /* Fails because no row is labelled `word`; the message lists the labels. */
 static int refuse_word(const struct dg_attention_view *v, const char *word, struct dg_error *err)
 {
-    struct dg_buffer words;
-    dg_buffer_init(&words);
+    struct dg_buffer words = {0};
     for (uint32_t r = 0; r < v->rows; r++)
         dg_buffer_addf(&words, "%s%s", r ? " " : "", v->row_labels[r]);
     int rc = dg_error_field(err, DG_ENOTFOUND, "word",

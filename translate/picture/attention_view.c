@@ -41,8 +41,7 @@ static bool begins_word(const char *const *tokens, uint32_t i)
 static int merge(
     const char *const *tokens, uint32_t n, bool by_tokens, struct words *out, struct dg_error *err)
 {
-    struct dg_buffer text;
-    dg_buffer_init(&text);
+    struct dg_buffer text = {0};
     out->word_of = calloc(n, sizeof *out->word_of);
     out->labels = calloc(n, sizeof *out->labels);
     bool failed = !out->word_of || !out->labels;

@@ -56,7 +56,6 @@ static int walk_all(struct dg_walk *w, const char *s, size_t begin, size_t end,
 {
     int rc = dg_pattern_open(s + begin, end - begin, style, &w->pattern, w->err);
     w->sentence.pattern = &w->pattern;
-    dg_buffer_init(&w->sentence.text);
     if (rc == DG_OK)
         rc = walk_sections(w);
     if (rc == DG_OK && !w->branches)
@@ -85,10 +84,9 @@ int dg_forms_write(const char *s, size_t n, const struct dg_pattern_style *style
     struct dg_error *err)
 {
     struct dg_pattern written;
-    struct dg_buffer message;
+    struct dg_buffer message = {0};
     struct dg_walk w = {.out = &message, .answers = answers, .target = target, .err = err};
     const size_t begin = dg_scan_skip_space(s, 0, n), end = dg_scan_trim_space(s, begin, n);
-    dg_buffer_init(&message);
     int rc = walk_all(&w, s, begin, end, style);
     if (rc == DG_OK && message.failed)
         rc = dg_error_set(err, DG_ENOMEM, "no memory for a message");

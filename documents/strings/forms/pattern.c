@@ -61,11 +61,10 @@ static int parse(struct dg_pattern *p, const struct dg_buffer *masked, struct dg
 int dg_pattern_open(const char *s, size_t n, const struct dg_pattern_style *style,
     struct dg_pattern *out, struct dg_error *err)
 {
-    struct dg_buffer masked;
+    struct dg_buffer masked = {0};
     int rc = DG_OK;
     *out = (struct dg_pattern){.s = s, .n = n, .style = *style};
     out->doubled = n > 0 && memmem(s, n, "''", 2);
-    dg_buffer_init(&masked);
     if (style->xml)
         rc = mask(out, &masked, err);
     else if (n > 0 && memmem(s, n, "'<", 2)) /* FormatJS quotes tags so, ICU does not */
