@@ -156,6 +156,23 @@ static void toml_kept(void **state)
     expect("+++\nThe dog\n", "Hund", "+++\nHund\n"); /* not closed */
 }
 
+/* A title of YAML that goes on in the next line stays: the words of one line alone are no text. */
+static void yaml_lines(void **state)
+{
+    static const char kept[] = "---\ntitle: The dog is\n  here\n---\nHello.\n";
+    struct dg_document doc;
+    (void)state;
+    assert_int_equal(dg_document_open(kept, strlen(kept), DG_FORMAT_MARKDOWN, &doc, NULL), 0);
+    assert_int_equal(doc.n_units, 1);
+    assert_int_equal(doc.text.len, strlen("Hello."));
+    dg_document_close(&doc);
+    expect("---\ntitle: The dog\n  # a comment\n---\n", "Hund",
+        "---\ntitle: Hund\n  # a comment\n---\n");
+    expect("---\ntitle: The dog\n  \na: 1\n---\n", "Hund", "---\ntitle: Hund\n  \na: 1\n---\n");
+    expect("---\nparams:\n  a: 1\ntitle: The dog\n---\n", "Hund",
+        "---\nparams:\n  a: 1\ntitle: Hund\n---\n");
+}
+
 static void titles(void **state)
 {
     (void)state;
@@ -175,6 +192,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(quoted_values),
         cmocka_unit_test(unquoted_values), cmocka_unit_test(toml_values), cmocka_unit_test(borders),
-        cmocka_unit_test(toml_kept), cmocka_unit_test(titles)};
+        cmocka_unit_test(toml_kept), cmocka_unit_test(yaml_lines), cmocka_unit_test(titles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,21 +99,32 @@ static void read_yaml_title(struct dg_document *d, const char *s, size_t at, siz
     read_value(d, s, at, end, encoding);
 }
 
-/* Makes a unit of the line's value if its key is "title". */
-static void read_field(struct dg_document *d, const char *s, const struct dg_line *line, bool toml)
+/* True if the value of a line of YAML goes on in the next line of s[n], which is indented. */
+static bool goes_on(const char *s, size_t n, const struct dg_line *line)
+{
+    struct dg_line next;
+    if (!dg_line_at(s, n, line->next, &next))
+        return false;
+    const size_t at = dg_line_indent(s, &next);
+    return at > next.begin && at < next.end && s[at] != '#';
+}
+
+/* Makes a unit of the line's value if its key is "title". One in several lines of YAML stays. */
+static void read_field(
+    struct dg_document *d, const char *s, size_t n, const struct dg_line *line, bool toml)
 {
     static const char name[] = "title";
-    const size_t n = strlen(name), end = line->end;
-    if (end - line->begin <= n || strncasecmp(s + line->begin, name, n) != 0)
+    const size_t len = strlen(name), end = line->end;
+    if (end - line->begin <= len || strncasecmp(s + line->begin, name, len) != 0)
         return;
-    size_t at = line->begin + n;
+    size_t at = line->begin + len;
     at = toml ? dg_line_skip_blanks(s, at, end) : at;
     if (at == end || s[at] != (toml ? '=' : ':'))
         return;
     at = dg_line_skip_blanks(s, at + 1, end);
     if (toml)
         read_toml_title(d, s, at, end);
-    else
+    else if (!goes_on(s, n, line))
         read_yaml_title(d, s, at, end);
 }
 
@@ -139,7 +150,7 @@ size_t dg_front_matter_read(struct dg_document *d, const char *s, size_t n)
     for (size_t at = first; end && dg_line_at(s, end, at, &line); at = line.next) {
         if (toml && s[at] == '[')
             break; /* a table, whose titles are others */
-        read_field(d, s, &line, toml);
+        read_field(d, s, end, &line, toml);
     }
     return end ? end : begin;
 }
