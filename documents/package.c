@@ -92,7 +92,6 @@ static int unpack(zip_t *z, zip_uint64_t i, size_t most, size_t most_tags,
         tags += count_tags(block, (size_t)n);
     }
     zip_fclose(f);
-    p->n = bytes.len;
     p->s = p->own = dg_buffer_take(&bytes, &p->n);
     if (!p->own)
         return dg_error_set(err, DG_ENOMEM, "no memory for a member of a file");

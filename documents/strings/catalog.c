@@ -39,7 +39,6 @@ static int add_text(struct reader *r, size_t begin, size_t end, struct dg_error 
         .escapes = DG_ESCAPES_JSON};
     struct dg_segment *g;
     struct dg_buffer text = {0};
-    size_t n;
     dg_escapes_read(DG_ESCAPES_JSON, r->p->s + begin, end - begin, &text);
     text.failed = text.failed || r->written.failed;
     int rc = dg_program_string_add(r->x, r->p, like, &text, &g, err);
@@ -47,7 +46,7 @@ static int add_text(struct reader *r, size_t begin, size_t end, struct dg_error 
         dg_buffer_add(&r->written, r->p->s + begin, end - begin);
     } else if (rc == DG_OK) {
         g->linked = true;
-        if (!(g->before = dg_buffer_take(&r->written, &n)))
+        if (!(g->before = dg_buffer_take(&r->written, NULL)))
             rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
         r->place.begin = r->place.end; /* of the next one */
         r->last = (size_t)(g - r->p->segments) + 1;
@@ -112,7 +111,7 @@ static int add_localization(struct reader *r, const struct dg_json_member *membe
 {
     const char *s = r->p->s, *after;
     const bool has_all = all.begin > 0;
-    size_t at = from.begin, n;
+    size_t at = from.begin;
     int rc;
     dg_buffer_reset(&r->written);
     r->last = 0;
@@ -138,7 +137,7 @@ static int add_localization(struct reader *r, const struct dg_json_member *membe
     dg_buffer_addf(&r->written, "%s%s", after, *after ? has_all ? "\n        " : "\n      " : "");
     if (empty)
         dg_buffer_adds(&r->written, has_all ? "\n      " : "\n    ");
-    r->p->segments[r->last - 1].after = dg_buffer_take(&r->written, &n);
+    r->p->segments[r->last - 1].after = dg_buffer_take(&r->written, NULL);
     return r->p->segments[r->last - 1].after
                ? DG_OK
                : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
