@@ -1,5 +1,6 @@
 #include "text/format/front_matter.h"
 
+#include "text/format/yaml_plain.h"
 #include "text/scan.h"
 #include "text/utf8.h"
 
@@ -93,7 +94,7 @@ static void read_yaml_title(struct dg_document *d, const char *s, size_t at, siz
         end--;
     } else {
         end = dg_line_trim_blanks(s, at, dg_scan_find(s, at, end, " #"));
-        if (at == end || strchr("|>[{&*!#%@`", s[at]))
+        if (strchr("|>[{&*!#%@`", s[at]) || !dg_yaml_plain_is_string(s + at, end - at))
             return;
     }
     read_value(d, s, at, end, encoding);
