@@ -80,42 +80,28 @@ static bool has_border(const char *s, size_t at, size_t to)
            memchr(s + at, '\t', to - at);
 }
 
-/* Adds s[at, end), which has no white space outside tags. */
-static void add_word(struct dg_flow *f, size_t at, size_t end)
-{
-    const char *s = f->s;
-    size_t text = at; /* written up to here */
-    begin_at(f, at);
-    write_space(f);
-    while (at < end) {
-        size_t to = skip_code(f->d, s, at, end);
-        if (to == at) {
-            at++;
-            continue;
-        }
-        dg_document_text(f->d, s, text, at);
-        add_code(f->d, s, at, to);
-        text = at = to;
-    }
-    dg_document_text(f->d, s, text, end);
-}
-
 void dg_flow_text(struct dg_flow *f, size_t begin, size_t end)
 {
+    const char *s = f->s;
     for (size_t at = begin, to; at < end; at = to) {
-        for (to = at; to < end && is_space(f->s[to]);)
+        for (to = at; to < end && is_space(s[to]);)
             to++;
-        if (to > at && f->lines && has_border(f->s, at, to))
-            dg_flow_end(f);
-        if (to > at)
+        if (to > at) {
+            if (f->lines && has_border(s, at, to))
+                dg_flow_end(f);
             dg_flow_space(f, at, to);
-        at = to;
-        while (to < end && !is_space(f->s[to])) {
-            size_t code = skip_code(f->d, f->s, to, end); /* a tag may have white space in it */
-            to = code > to ? code : to + 1;
+            continue;
         }
-        if (to > at)
-            add_word(f, at, to);
+        begin_at(f, at);
+        write_space(f);
+        to = skip_code(f->d, s, at, end);
+        if (to > at) {
+            add_code(f->d, s, at, to);
+            continue;
+        }
+        for (to = at + 1; to < end && !is_space(s[to]) && s[to] != '<' && s[to] != '&';)
+            to++;
+        dg_document_text(f->d, s, at, to);
     }
 }
 
