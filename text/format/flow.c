@@ -240,19 +240,16 @@ void dg_flow_line_end(struct dg_flow *f, size_t begin, size_t end)
 static void add_value(struct dg_flow *f, const struct dg_flow_value *v)
 {
     const char *s = f->s;
-    size_t text = v->begin;
     dg_document_begin(f->d, v->begin);
-    for (size_t at = v->begin; at < v->end;) {
-        size_t to = s[at] == '&' ? dg_escape_entity_end(s, at, v->end) : at;
-        if (to == at) {
-            at++;
+    for (size_t at = v->begin, to; at < v->end; at = to) {
+        to = s[at] == '&' ? dg_escape_entity_end(s, at, v->end) : at;
+        if (to > at) {
+            dg_escape_reference(f->d, s, at, to);
             continue;
         }
-        dg_document_text(f->d, s, text, at);
-        dg_escape_reference(f->d, s, at, to);
-        text = at = to;
+        to = dg_scan_find(s, at + 1, v->end, "&");
+        dg_document_text(f->d, s, at, to);
     }
-    dg_document_text(f->d, s, text, v->end);
     dg_document_end_value(f->d, s, v->encoding);
 }
 

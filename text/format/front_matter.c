@@ -36,23 +36,21 @@ static void add_escape(struct dg_document *d, const char *s, size_t at, size_t t
 static void read_value(
     struct dg_document *d, const char *s, size_t begin, size_t end, enum dg_encoding encoding)
 {
-    size_t text = begin;
     dg_document_begin(d, begin);
-    for (size_t at = begin; at < end;) {
-        size_t to = at;
+    for (size_t at = begin, to; at < end; at = to) {
+        to = at;
         if (encoding == DG_ENCODING_ESCAPED_DOUBLE && s[at] == '\\')
             to = skip_escape(s, at, end);
         else if (encoding == DG_ENCODING_YAML_SINGLE && dg_scan_begins(s, at, end, "''"))
             to = at + 2;
-        if (to == at) {
-            at++;
+        if (to > at) {
+            add_escape(d, s, at, to);
             continue;
         }
-        dg_document_text(d, s, text, at);
-        add_escape(d, s, at, to);
-        text = at = to;
+        for (to = at + 1; to < end && s[to] != '\\' && s[to] != '\'';)
+            to++;
+        dg_document_text(d, s, at, to);
     }
-    dg_document_text(d, s, text, end);
     dg_document_end_value(d, s, encoding);
 }
 

@@ -99,25 +99,18 @@ static void flush(struct reader *r)
 /* Running text with tags and references in it. */
 static void write_html(struct dg_document *d, const char *s, size_t begin, size_t end)
 {
-    size_t text = begin;
-    for (size_t at = begin; at < end;) {
-        bool entity = s[at] == '&';
-        size_t to = entity         ? dg_escape_entity_end(s, at, end)
-                    : s[at] == '<' ? dg_tag_end(d, s, at, end)
-                                   : at;
-        if (to == at) {
-            at++;
-            continue;
-        }
-        dg_document_text(d, s, text, at);
-        if (entity)
+    for (size_t at = begin, to; at < end; at = to) {
+        if (s[at] == '&' && (to = dg_escape_entity_end(s, at, end)) > at) {
             dg_escape_entity(d, s, at, to);
-        else
+        } else if (s[at] == '<' && (to = dg_tag_end(d, s, at, end)) > at) {
             dg_document_mark(
                 d, (struct dg_mark){.kind = DG_MARK_POINT, .begin = at, .end = to}, "");
-        text = at = to;
+        } else {
+            for (to = at + 1; to < end && s[to] != '&' && s[to] != '<';)
+                to++;
+            dg_document_text(d, s, at, to);
+        }
     }
-    dg_document_text(d, s, text, end);
 }
 
 /* The lines of <summary> ... </summary> are a unit. */
