@@ -20,7 +20,7 @@ static size_t skip_sign(const char *s, size_t at, size_t n)
  * and white space. */
 static void add_key(const char *s, size_t n, struct dg_buffer *out)
 {
-    for (size_t i = 0, next; i<n; i = next> i ? next : i + 1) {
+    for (size_t i = 0, next; i < n; i = i < next ? next : i + 1) {
         next = skip_sign(s, i, n);
         if (next == i && ((unsigned char)s[i] >= 0x80 || isalnum((unsigned char)s[i])))
             dg_buffer_add(out, s + i, 1);

@@ -73,7 +73,7 @@ static bool have_one_name(const char *s, const struct tag *a, const struct tag *
  * {n, plural, other {<b>#</b> dogs}}. */
 static bool next_tag(struct dg_document *d, const char *s, size_t at, size_t n, struct tag *t)
 {
-    for (size_t end; at<n; at = end> at ? end : at + 1) {
+    for (size_t end; at < n; at = at < end ? end : at + 1) {
         end = s[at] == '{' ? dg_placeholder_end(s, at, n) : at;
         if (s[at] == '<' && read_tag(d, s, at, n, t))
             return true;
