@@ -55,17 +55,6 @@ static void show(const char *s, size_t begin, size_t end, struct dg_buffer *out)
     }
 }
 
-/* True if the text is XML: \f or \u0007 may stand for a character that XML cannot hold. */
-static int check_xml(const struct dg_buffer *text, bool *is_xml, struct dg_error *err)
-{
-    struct dg_xml xml;
-    struct dg_error why = {0};
-    const int rc = dg_xml_scan(text->data, text->len, &xml, &why);
-    dg_xml_close(&xml);
-    *is_xml = rc == DG_OK;
-    return rc == DG_ENOMEM ? dg_error_set(err, rc, "%s", why.message) : DG_OK;
-}
-
 static int add(struct reader *r, size_t begin, size_t end, enum dg_format format, bool quoted,
     struct dg_error *err)
 {
@@ -94,7 +83,7 @@ static int add(struct reader *r, size_t begin, size_t end, enum dg_format format
         like.escapes = DG_ESCAPES_ANDROID_TEXT;
     }
     const bool is_text = like.format == DG_FORMAT_TEXT;
-    const struct dg_buffer *from = is_text ? &meant : &spaced;
+    const struct dg_buffer *from = is_text ? &meant : &spaced, *written = is_text ? &meant : &text;
     dg_escapes_read(like.escapes, from->data, from->len, &text);
     bool fits = text.len > 0;
     if (is_text && fits) {
@@ -103,8 +92,8 @@ static int add(struct reader *r, size_t begin, size_t end, enum dg_format format
     }
     if (spaced.failed || text.failed || meant.failed)
         rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-    else if (fits && xml)
-        rc = check_xml(is_text ? &meant : &text, &fits, err);
+    else if (fits && xml) /* \f or \u0007 may stand for a character that XML cannot hold */
+        rc = dg_xml_is_well_formed(written->data, written->len, &fits, err);
     if (rc == DG_OK && fits)
         rc = dg_program_string_add(r->x, r->p, like, &text, NULL, err);
     dg_buffer_deinit(&spaced);

@@ -178,8 +178,7 @@ bool dg_sentence_says(const struct dg_sentence *t, size_t argument)
 int dg_sentence_check(const struct dg_sentence *t, size_t around, struct dg_error *err)
 {
     const struct dg_pattern *p = t->pattern;
-    struct dg_xml xml;
-    struct dg_error why = {0};
+    bool whole;
     const bool has_number = dg_pattern_has_number(p, around);
     for (size_t i = 0; i < t->n_tokens; i++) {
         const struct dg_token *token = &t->tokens[i];
@@ -195,12 +194,10 @@ int dg_sentence_check(const struct dg_sentence *t, size_t around, struct dg_erro
         return dg_pattern_stays(err, "a # in it would be in a branch of an argument");
     if (!p->style.xml || !dg_sentence_is_text(t))
         return DG_OK;
-    const int rc = dg_xml_scan(t->text.data, t->text.len, &xml, &why);
-    dg_xml_close(&xml);
-    if (rc == DG_ENOMEM)
-        return dg_error_set(err, rc, "%s", why.message);
-    return rc == DG_OK ? DG_OK
-                       : dg_pattern_stays(err, "a tag in it begins in a branch and ends outside");
+    const int rc = dg_xml_is_well_formed(t->text.data, t->text.len, &whole, err);
+    return rc != DG_OK || whole
+               ? rc
+               : dg_pattern_stays(err, "a tag in it begins in a branch and ends outside");
 }
 
 /* ---- writing ---- */

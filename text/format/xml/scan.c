@@ -135,6 +135,16 @@ void dg_xml_close(struct dg_xml *x)
     *x = (struct dg_xml){0};
 }
 
+int dg_xml_is_well_formed(const char *s, size_t n, bool *is, struct dg_error *err)
+{
+    struct dg_xml xml;
+    struct dg_error why = {0};
+    const int rc = dg_xml_scan(s, n, &xml, &why);
+    dg_xml_close(&xml);
+    *is = rc == DG_OK;
+    return rc == DG_ENOMEM ? dg_error_set(err, rc, "%s", why.message) : DG_OK;
+}
+
 bool dg_xml_is(const struct dg_xml *x, const struct dg_xml_tag *t, const char *name)
 {
     size_t n = t->name_end - t->name;

@@ -42,6 +42,8 @@ struct dg_xml {
  * than 1000 attributes; DG_ENOMEM. */
 int dg_xml_scan(const char *s, size_t n, struct dg_xml *out, struct dg_error *err);
 void dg_xml_close(struct dg_xml *x);
+/* Set *is to whether s[n] can be scanned. DG_ENOMEM. */
+int dg_xml_is_well_formed(const char *s, size_t n, bool *is, struct dg_error *err);
 
 /* The byte after the comment, instruction or CDATA section that begins at s[at], n if it does not
  * end; `at`: none begins there. */
