@@ -45,9 +45,8 @@ static int read_if_page(struct dg_extract *x, struct dg_extract_part *p, struct 
     struct dg_xml xml;
     struct dg_error why = {0};
     const int rc = dg_xml_scan(p->s, p->n, &xml, &why);
-    const size_t root = dg_xml_root(&xml);
-    const bool page =
-        rc == DG_OK && root < xml.n_tags && dg_xml_is_local(&xml, &xml.tags[root], "html");
+    const struct dg_xml_tag *root = dg_xml_root(&xml);
+    const bool page = rc == DG_OK && root && dg_xml_is_local(&xml, root, "html");
     dg_xml_close(&xml);
     if (rc == DG_ENOMEM)
         return dg_error_set(err, rc, "%s", why.message);

@@ -79,10 +79,9 @@ static const struct dg_run_names open_document = {
  * SDK writes <x:sst><x:si><x:t>. */
 static void find_prefix(struct dg_runs *r)
 {
-    const size_t root = dg_xml_root(&r->xml);
-    if (root == r->xml.n_tags)
+    const struct dg_xml_tag *t = dg_xml_root(&r->xml);
+    if (!t)
         return;
-    const struct dg_xml_tag *t = &r->xml.tags[root];
     const char *colon = memchr(r->xml.s + t->name, ':', t->name_end - t->name);
     r->prefix = t->name;
     r->prefix_end = colon ? (size_t)(colon - r->xml.s) + 1 : t->name;

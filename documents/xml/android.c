@@ -123,31 +123,20 @@ static bool is_translated(const struct dg_xml *x, const struct dg_xml_tag *t)
     return t->kind == DG_XML_OPEN && !dg_xml_attribute_is(x, t, "translatable", "false");
 }
 
-/* Adds the strings in the element at tag i, an array or a list of plurals. */
-static int add_items(struct reader *r, size_t i, struct dg_error *err)
+/* Adds the strings in <resources>, an array or a list of plurals, the element at tag `in`. */
+static int add_strings(struct reader *r, const struct dg_xml_tag *in, struct dg_error *err)
 {
     const struct dg_xml *x = &r->xml;
+    const bool list = !dg_xml_is(x, in, "resources");
     int rc = DG_OK;
-    for (size_t k = i + 1; k < x->tags[i].partner && rc == DG_OK; k = x->tags[k].partner + 1)
-        if (dg_xml_is(x, &x->tags[k], "item") && is_translated(x, &x->tags[k]))
-            rc = add_string(r, &x->tags[k], err);
-    return rc;
-}
-
-/* Adds the strings in <resources>, the element at tag `root`. */
-static int read_resources(struct reader *r, size_t root, struct dg_error *err)
-{
-    const struct dg_xml *x = &r->xml;
-    size_t end = is_translated(x, &x->tags[root]) ? x->tags[root].partner : root;
-    int rc = DG_OK;
-    for (size_t i = root + 1; i < end && rc == DG_OK; i = x->tags[i].partner + 1) {
-        const struct dg_xml_tag *t = &x->tags[i];
-        if (!is_translated(x, t))
-            continue;
-        if (dg_xml_is(x, t, "string"))
-            rc = add_string(r, t, err);
-        else if (dg_xml_is(x, t, "string-array") || dg_xml_is(x, t, "plurals"))
-            rc = add_items(r, i, err);
+    if (!is_translated(x, in))
+        return DG_OK;
+    for (const struct dg_xml_tag *t = in + 1; t < &x->tags[in->partner] && rc == DG_OK;
+         t = &x->tags[t->partner] + 1) {
+        if (dg_xml_is(x, t, list ? "item" : "string"))
+            rc = is_translated(x, t) ? add_string(r, t, err) : DG_OK;
+        else if (!list && (dg_xml_is(x, t, "string-array") || dg_xml_is(x, t, "plurals")))
+            rc = add_strings(r, t, err);
     }
     return rc;
 }
@@ -156,10 +145,10 @@ int dg_read_android(struct dg_extract *x, struct dg_extract_part *p, struct dg_e
 {
     struct reader r = {.x = x, .p = p};
     int rc = dg_xml_scan(p->s, p->n, &r.xml, err);
-    const size_t root = dg_xml_root(&r.xml);
-    const bool android = root < r.xml.n_tags && dg_xml_is(&r.xml, &r.xml.tags[root], "resources");
+    const struct dg_xml_tag *root = dg_xml_root(&r.xml);
+    const bool android = root && dg_xml_is(&r.xml, root, "resources");
     if (rc == DG_OK && android)
-        rc = read_resources(&r, root, err);
+        rc = add_strings(&r, root, err);
     dg_xml_close(&r.xml); /* before the units have a list of the tags, too */
     if (rc == DG_OK && !android)
         rc = dg_units_add(x, p, DG_FORMAT_XML, NULL, DG_FORMAT_XML, err);

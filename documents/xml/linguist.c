@@ -87,11 +87,11 @@ static int add_language(struct reader *r, const struct dg_xml_tag *root, struct 
 static int read_tags(struct reader *r, struct dg_error *err)
 {
     const struct dg_xml *x = &r->xml;
-    const size_t root = dg_xml_root(x);
-    if (root == x->n_tags || !dg_xml_is(x, &x->tags[root], "TS"))
+    const struct dg_xml_tag *root = dg_xml_root(x);
+    if (!root || !dg_xml_is(x, root, "TS"))
         return dg_extract_broken(err, "it does not begin with <TS>, as files of Qt Linguist do");
-    int rc = add_language(r, &x->tags[root], err);
-    for (size_t i = root; i < x->n_tags && rc == DG_OK; i++)
+    int rc = add_language(r, root, err);
+    for (size_t i = 0; i < x->n_tags && rc == DG_OK; i++)
         if (x->tags[i].kind == DG_XML_OPEN && dg_xml_is(x, &x->tags[i], "message"))
             rc = read_message(r, i, err);
     return rc;

@@ -158,12 +158,12 @@ bool dg_xml_is_local(const struct dg_xml *x, const struct dg_xml_tag *t, const c
            (len == n || x->s[t->name_end - n - 1] == ':');
 }
 
-size_t dg_xml_root(const struct dg_xml *x)
+const struct dg_xml_tag *dg_xml_root(const struct dg_xml *x)
 {
     size_t root = 0;
     while (root < x->n_tags && x->tags[root].kind == DG_XML_OTHER)
         root++;
-    return root;
+    return root < x->n_tags ? &x->tags[root] : NULL;
 }
 
 const struct dg_xml_tag *dg_xml_parent(const struct dg_xml *x, const struct dg_xml_tag *t)

@@ -49,8 +49,8 @@ int dg_xml_is_well_formed(const char *s, size_t n, bool *is, struct dg_error *er
  * end; `at`: none begins there. */
 size_t dg_xml_skip_other(const char *s, size_t at, size_t n);
 
-/* The first tag that is an element's or CDATA; n_tags: none. */
-size_t dg_xml_root(const struct dg_xml *x);
+/* The first tag that is an element's or CDATA; NULL: none. */
+const struct dg_xml_tag *dg_xml_root(const struct dg_xml *x);
 /* True if this is the tag's name. */
 bool dg_xml_is(const struct dg_xml *x, const struct dg_xml_tag *t, const char *name);
 /* The same, ignoring the tag's prefix. */
