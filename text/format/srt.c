@@ -156,26 +156,18 @@ static size_t skip_dash(const char *s, size_t at, size_t end)
 
 static void write_line(struct dg_document *d, const char *s, size_t begin, size_t end)
 {
-    size_t text = begin;
     const size_t words = skip_codes(d, s, begin, end);
-    for (size_t at = begin; at < end;) {
+    for (size_t at = begin, to; at < end; at = to) {
         const size_t line = dg_line_skip_tags(d, s, at, end);
-        const size_t to = line > at     ? line
-                          : at == words ? skip_dash(s, at, end)
-                                        : skip_code(d, s, at, end);
-        if (to == at) {
-            at++;
-            continue;
-        }
-        dg_document_text(d, s, text, at);
+        to = line > at ? line : at == words ? skip_dash(s, at, end) : skip_code(d, s, at, end);
         if (line > at)
             dg_document_line_end(d, s, at, to, end);
-        else
+        else if (to > at)
             dg_document_mark(
                 d, (struct dg_mark){.kind = DG_MARK_POINT, .begin = at, .end = to}, "");
-        text = at = to;
+        else
+            dg_document_text(d, s, at, ++to);
     }
-    dg_document_text(d, s, text, end);
 }
 
 /* Reads the lines of a cue from *at on, up to an empty line or the next cue. */
