@@ -143,8 +143,10 @@ int dg_translate_document(struct dragoman_model *model, const struct dg_translat
         rc = write_file(&r, out, err);
     if (rc == DG_OK)
         report_stays(&r, in);
-    if (rc != DG_OK)
+    if (rc != DG_OK) {
+        err->field[0] = '\0'; /* the path replaces the field of a request */
         dg_error_prefix(err, "%s", in);
+    }
     for (size_t i = 0; r.answers && i < r.n; i++)
         free((char *)r.answers[i].s);
     free(r.answers);

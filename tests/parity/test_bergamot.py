@@ -94,7 +94,7 @@ def test_without_a_configuration_names_say_it(tmp_path):
     shutil.copy(folder / "vocab.ende.spm", folder / "vocab.other.spm")
     assert "expected one of them" in run(["convert", "bergamot", str(folder), "--out", str(tmp_path / "c")], code=1)
     (folder / "model.ende.intgemm.alphas.bin").rename(folder / "model.ende.intgemm.alphas.bin.gz")
-    assert "unpacked first" in run(["convert", "bergamot", str(folder), "--out", str(tmp_path / "c")], code=1)
+    assert "(unpack files that end in .gz or .zst first)" in run(["convert", "bergamot", str(folder), "--out", str(tmp_path / "c")], code=1)
 
 
 def read_items(path):

@@ -120,14 +120,14 @@ def test_filter_replaces_no_other_files(tmp_path):
     assert run(filter_command(tmp_path, source, target, "kept")) == said
     assert [(tmp_path / name).stat().st_mtime_ns for name in ("kept.en", "kept.de", "kept.scores")] == times
     # Another share is another selection; once the old one is gone, it is made of the same scores.
-    assert "kept.en is there already" in run(filter_command(tmp_path, source, target, "kept", "1"), expect=2)
+    assert "kept.en exists and was made from something else" in run(filter_command(tmp_path, source, target, "kept", "1"), expect=2)
     assert pair_files(tmp_path / "kept") == made
     for name in "kept.en", "kept.de":
         (tmp_path / name).unlink()
     assert "6 of 6 pairs kept" in run(filter_command(tmp_path, source, target, "kept", "1"))
     assert pair_files(tmp_path / "kept") == (en, de) and (tmp_path / "kept.scores").stat().st_mtime_ns == times[2]
     write(tmp_path / "kept.en", ["edited"])
-    assert "kept.en is there already" in run(filter_command(tmp_path, source, target, "kept", "1"), expect=2)
+    assert "kept.en exists and was made from something else" in run(filter_command(tmp_path, source, target, "kept", "1"), expect=2)
 
 
 def test_a_score_of_minus_zero_is_one(tmp_path):
@@ -173,7 +173,7 @@ def test_filter_goes_on_between_the_last_renames(tmp_path):
         assert {name: (tmp_path / name).read_bytes() for name in names} == made and not list(tmp_path.glob("*.part"))
     (tmp_path / "kept.de").rename(tmp_path / "kept.de.part")
     write(tmp_path / "kept.de", ["precious"])
-    assert "kept.en is there already" in run(filter_command(tmp_path, source, target, "kept"), expect=2)
+    assert "kept.en exists and was made from something else" in run(filter_command(tmp_path, source, target, "kept"), expect=2)
     assert lines(tmp_path / "kept.de") == ["precious"] and (tmp_path / "kept.de.part").read_bytes() == made["kept.de"]
 
 
@@ -197,7 +197,7 @@ def test_filter_scores_are_of_one_direction(tmp_path):
     source, target = write(tmp_path / "in.en", en), write(tmp_path / "in.de", de)
     args = [TRAIN, "filter", BUNDLE, source, target, "--out", str(tmp_path / "kept"), "--keep", "1", "--quiet", "--from", "en", "--to"]
     run(args + ["de"])
-    assert "kept.scores is there already" in run(args + ["fr"], expect=2)
+    assert "kept.scores exists and was made from something else" in run(args + ["fr"], expect=2)
 
 
 # backtranslate ------------------------------------------------------------------------------------------------
@@ -317,10 +317,10 @@ def test_distill_checks_its_recipe_first(tmp_path):
     made = json.loads((out / "recipe.json").read_text())
     assert made["model"]["d_model"] == 16 and made["data"]["pairs"][0]["train"][0]["source"] == "text/train.en"
     # The run has begun: another recipe is refused, the same one or none resumes it.
-    assert "begun with (without RECIPE, it goes on): " in distill("base", expect=2)
+    assert "begun with another recipe (without RECIPE, it continues): " in distill("base", expect=2)
     wrong["training"]["dropout"] = 0.1
     tiny.write_text(json.dumps(wrong), encoding="utf-8")
-    assert "it goes on): training.dropout: 0.1, was 0.2" in distill(str(tiny), expect=2)
+    assert "it continues): training.dropout: 0.1, was 0.2" in distill(str(tiny), expect=2)
     tiny.unlink()
     distill("--set", "training.updates=8")
     assert json.loads((out / "run" / "bundle" / "manifest.json").read_text())["training"]["updates"] == 8
