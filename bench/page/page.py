@@ -15,7 +15,7 @@ from selenium.webdriver.chrome.service import Service
 SENTENCES = ["The %d dogs play in the snow near the old station, and nobody is watching them." % n for n in range(5000)]
 
 
-def measure(driver, url, careful, characters=50000):
+def measure(driver, url, careful=False, characters=50000):
     driver.get("about:blank")
     driver.get(url)
     driver.execute_script("""
@@ -63,7 +63,7 @@ def main():
     driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
     driver.set_script_timeout(600)
     try:
-        got = [measure(driver, url, False) | {"careful_s": measure(driver, url, True)["careful_s"]} for _ in range(runs)]
+        got = [measure(driver, url) | {"careful_s": measure(driver, url, True)["careful_s"]} for _ in range(runs)]
     finally:
         driver.quit()
     print(json.dumps({k: {"median": round(statistics.median(g[k] for g in got), 1), "most": round(max(g[k] for g in got), 1)}

@@ -41,9 +41,11 @@ def chrome():
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
     driver.set_page_load_timeout(PATIENCE)
-    # Without "More careful", the page has the answers that the API gives without options, and tests take less time.
-    driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {
-        "source": "try { localStorage.getItem('dragoman-rerank') ?? localStorage.setItem('dragoman-rerank', 'no') } catch { /* forbidden, or about:blank */ }"})
+    # Without "More careful", the page has the answers that the API gives without options, and tests take less time. /status keeps nothing.
+    driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+        try {
+          if (!location.pathname.endsWith('/status')) localStorage.getItem('dragoman-rerank') ?? localStorage.setItem('dragoman-rerank', 'no');
+        } catch { /* forbidden, or about:blank */ }"""})
     yield driver
     driver.quit()
 
