@@ -5,8 +5,8 @@
 
 #include "translate/job/job.h"
 
-/* Sort hyps[n], which were read back (search/read_back.h), best first. The first one has no loop,
- * and the sentence's numbers, if any of them is so. */
+/* Sort hyps[n], which were read back (search/read_back.h), best first. If an answer has no loop and
+ * the sentence's numbers, the best such answer is the first. */
 int dg_rerank(struct dg_job *j, const struct dg_part *p, struct dg_part_hyp *hyps, uint32_t n,
     struct dg_error *err);
 
