@@ -17,7 +17,7 @@ UMBRELLA = "Ich habe meinen Regenschirm heute Morgen im Bus vergessen."
 
 @pytest.fixture(scope="module", params=[0, 10_000_000], ids=["no cache", "cache"])
 def bundled(request):
-    with Server(BUNDLES, "--cache-bytes", str(request.param)) as server:
+    with Server(BUNDLES, "--cache-bytes", str(request.param), "--max-queue-tokens", "1000000") as server:  # a busy machine refuses nothing
         yield server
 
 
