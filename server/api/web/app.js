@@ -155,7 +155,7 @@ function detected(language, text) {
 // Parts one after the other, the next one under way while one streams in. anew: those that are translated, too.
 async function translate(text, signal, anew) {
   const [source, target] = pair(), {format} = field, glossary = glossaries.use(source, target);
-  const rerank = $('rerank').checked && readsBack(source, target), work = JSON.stringify([source, target, format, field.work, rerank]), terms = glossary && `${glossary} ${glossaries.revision}`;
+  const rerank = $('rerank').checked, work = JSON.stringify([source, target, format, field.work, rerank]), terms = glossary && `${glossary} ${glossaries.revision}`;
   const parts = output.begin(text, format, state.most, work, anew || terms !== state.terms);
   state.terms = terms;
   $('input').lang = source;
@@ -165,7 +165,7 @@ async function translate(text, signal, anew) {
   const run = async () => {
     while (next < parts.length) {
       const part = parts[next++];
-      const answer = await api.patiently(() => api.stream({text: part.text, source, target, format, glossary, rerank},
+      const answer = await api.patiently(() => streamed({text: part.text, source, target, format, glossary, rerank},
         (s) => output.sentence(part, s), signal), signal);
       output.finish(part, answer.translations[0]);
       done++;
@@ -175,9 +175,19 @@ async function translate(text, signal, anew) {
   await Promise.all([run(), run()]);
 }
 
-// Whether the model that translates also translates back, as the server needs it to choose among its answers.
-const readsBack = (source, target) => state.models.some((m) => m.source === source && m.target === target &&
-  state.models.some((back) => back.version === m.version && back.source === target && back.target === source));
+// Languages whose model does not translate back, as the server said: it cannot choose among its answers.
+const oneWay = new Set();
+
+async function streamed(body, ...rest) {
+  const languages = `${body.source} ${body.target}`;
+  try {
+    return await api.stream({...body, rerank: body.rerank && !oneWay.has(languages)}, ...rest);
+  } catch (e) {
+    if (e.field !== 'rerank') throw e;
+    oneWay.add(languages);
+    return streamed(body, ...rest);
+  }
+}
 
 async function start() {
   clearTimeout(state.timer);
