@@ -1,5 +1,7 @@
 #include "server/request/options.h"
 
+#include "translate/translator/way_back.h"
+
 struct dg_request_options dg_request_options_first(const struct dg_request_options *options)
 {
     struct dg_request_options first = {.alignments = options->alignments,
@@ -50,6 +52,6 @@ int dg_request_options_plan(const struct dg_request_options *options, const stru
                 "sampling draws one answer: beam_size and n_best must be 1 or left out");
         out->search.beam = 1;
     }
-    const bool more = options->rerank && model->beam < DG_RERANK_BEAM;
-    return fit_n_best(more ? DG_RERANK_BEAM : model->beam, options->wide, &out->search, err);
+    const uint32_t usual = options->rerank ? dg_way_back_beam(model->beam, 0) : model->beam;
+    return fit_n_best(usual, options->wide, &out->search, err);
 }

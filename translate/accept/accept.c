@@ -83,8 +83,7 @@ static struct dg_part_hyp *copy_hyps(struct dg_job *j, const struct dg_result *r
 static int take(
     struct dg_job *j, struct dg_part *p, struct dg_part_hyp *hyps, uint32_t n, struct dg_error *err)
 {
-    p->alignment = n ? hyps[0].sources : NULL;
-    if (p->alignment && (j->options.alignments || p->shown.n_marks) &&
+    if (n && hyps[0].sources && (j->options.alignments || p->shown.n_marks) &&
         !(p->ends = dg_arena_array(&j->arena, hyps[0].n, sizeof *p->ends)))
         return DG_JOB_NO_MEMORY(err);
     p->hyps = hyps;

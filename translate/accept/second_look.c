@@ -11,7 +11,6 @@ int dg_look_finds_fault(struct dg_job *j, const struct dg_part *p, struct dg_par
     trial.hyps = h;
     trial.n_hyps = 1;
     trial.flags = 0;
-    trial.alignment = h->sources;
     trial.ends = h->sources ? dg_arena_array(&j->arena, h->n, sizeof *trial.ends) : NULL;
     if (h->sources && !trial.ends)
         return DG_JOB_NO_MEMORY(err);

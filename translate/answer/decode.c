@@ -29,9 +29,10 @@ const struct dg_token *dg_part_source_of(const struct dg_part *p, uint32_t at)
 {
     /* ids = tags? tokens </s>?: the first p->n_tags ids are tags. */
     uint32_t first = p->n_tags;
-    if (!p->alignment || p->alignment[at] < (int32_t)first)
+    const int32_t *sources = p->hyps->sources;
+    if (!sources || sources[at] < (int32_t)first)
         return NULL;
-    size_t i = (size_t)p->alignment[at] - first;
+    size_t i = (size_t)sources[at] - first;
     return i < p->n_tokens ? &p->tokens[i] : NULL;
 }
 

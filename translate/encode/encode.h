@@ -21,6 +21,11 @@ int dg_part_of_document(struct dg_job *j, struct dg_part *p, const struct dg_doc
 int dg_part_tokenize(struct dg_job *j, const struct dg_tokenizer *tokenizer, const char *s,
     size_t n, struct dg_part *p, struct dg_error *err);
 int dg_part_frame(struct dg_job *j, struct dg_part *p, struct dg_error *err);
+/* Write the ids of a source's tags (each may be NULL) to ids[2]; returns their number. */
+uint32_t dg_source_tags(
+    const struct dg_translator *t, const char *source_tag, const char *tag, int32_t *ids);
+/* Most tokens that a source may have, with its tags and </s>. */
+uint32_t dg_job_most_source_tokens(const struct dg_job *j);
 /* Encode the text of p that the model sees, or mark p as copied. DG_EAGAIN: it is over the token
  * limit. */
 int dg_part_encode(struct dg_job *j, struct dg_part *p, struct dg_error *err);

@@ -9,17 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+uint32_t dg_source_tags(
+    const struct dg_translator *t, const char *source_tag, const char *tag, int32_t *ids)
+{
+    const char *const tags[] = {source_tag, tag};
+    uint32_t n = 0;
+    for (int i = 0; i < 2; i++)
+        if (tags[i])
+            ids[n++] = dg_tokenizer_id(t->source, tags[i]);
+    return n;
+}
+
 int dg_part_frame(struct dg_job *j, struct dg_part *p, struct dg_error *err)
 {
     const struct dg_config *c = dg_model_config(j->t->model);
-    const char *const tags[] = {j->source_tag, j->tag};
     p->ids = dg_arena_array(&j->arena, p->n_tokens + 3, sizeof *p->ids);
     if (!p->ids)
         return DG_JOB_NO_MEMORY(err);
-    for (int i = 0; i < 2; i++)
-        if (tags[i])
-            p->ids[p->n_ids++] = dg_tokenizer_id(j->t->source, tags[i]);
-    p->n_tags = p->n_ids;
+    p->n_tags = p->n_ids = dg_source_tags(j->t, j->source_tag, j->tag, p->ids);
     for (size_t i = 0; i < p->n_tokens; i++)
         p->ids[p->n_ids++] = p->tokens[i].id;
     if (c->source_eos)
@@ -125,8 +132,7 @@ static bool has_words(const struct dg_job *j, const struct dg_part *p, const cha
     return dg_utf8_has_letter(s + at, n - at);
 }
 
-/* Maximum tokens of a sentence of this job, with its tags and </s>. */
-static uint32_t most_tokens(const struct dg_job *j)
+uint32_t dg_job_most_source_tokens(const struct dg_job *j)
 {
     const uint32_t model = dg_model_config(j->t->model)->max_source;
     return model && model < j->options.max_source ? model : j->options.max_source;
@@ -137,8 +143,8 @@ int dg_job_check_one_sentence(const struct dg_job *j, struct dg_error *err)
     if (j->n_sentences == 0)
         return dg_error_field(err, DG_EINVAL, "text", "there is nothing to translate in the text");
     if (j->n_sentences > 1)
-        return dg_error_field(
-            err, DG_ELIMIT, "text", "the text is over the limit of %u tokens", most_tokens(j));
+        return dg_error_field(err, DG_ELIMIT, "text", "the text is over the limit of %u tokens",
+            dg_job_most_source_tokens(j));
     return 0;
 }
 
@@ -149,7 +155,7 @@ int dg_part_encode(struct dg_job *j, struct dg_part *p, struct dg_error *err)
     const size_t n = p->shown.text ? p->shown.len : p->end - p->begin;
     const uint32_t frame =
         (j->tag ? 1u : 0u) + (j->source_tag ? 1u : 0u) + (c->source_eos ? 1u : 0u);
-    const uint32_t most = most_tokens(j);
+    const uint32_t most = dg_job_most_source_tokens(j);
     if (!has_words(j, p, s, n)) {
         p->copied = true;
         return 0;

@@ -20,7 +20,7 @@ static void choose_penalty(struct dg_search *s, const struct dg_pair_search *of_
 int dg_job_new(const struct dg_translator *t, const char *text, size_t n,
     const struct dg_translate_options *o, struct dg_job **out, struct dg_error *err)
 {
-    size_t pair;
+    size_t pair, back;
     int rc = o->same_language ? dg_translator_pair(t, NULL, NULL, &pair, err)
                               : dg_translator_pair(t, o->source, o->target, &pair, err);
     if (rc)
@@ -42,10 +42,12 @@ int dg_job_new(const struct dg_translator *t, const char *text, size_t n,
         choose_penalty(&j->options.search, &t->pair_search[pair]);
     j->whole_vocabulary = !dg_bundle_pair_uses_list(t->bundle, pair);
     if (o->rerank && !o->same_language &&
-        (rc = dg_way_back_find(t->bundle, &o->search, j->from, j->to, &j->back, err))) {
+        (rc = dg_way_back_find(t->bundle, &o->search, j->from, j->to, &back, err))) {
         dg_job_free(j);
         return rc;
     }
+    j->back_whole_vocabulary =
+        o->rerank && !o->same_language && !dg_bundle_pair_uses_list(t->bundle, back);
     j->tag = dg_bundle_tag(t->bundle, j->to);
     j->source_tag = dg_bundle_source_tag(t->bundle, j->from);
     const char *lead = dg_bundle_target_tag(t->bundle, j->to);
@@ -81,11 +83,11 @@ void dg_job_free(struct dg_job *j)
 
 uint32_t dg_job_beam(const struct dg_job *j)
 {
-    const uint32_t beam = j->options.search.beam, of_model = dg_model_config(j->t->model)->beam;
-    if (beam || !j->options.rerank || of_model >= DG_RERANK_BEAM)
-        return beam ? beam : of_model;
-    const uint32_t most = j->options.max_beam;
-    return most && most < DG_RERANK_BEAM ? most : DG_RERANK_BEAM;
+    const struct dg_translate_options *o = &j->options;
+    const uint32_t usual = dg_model_config(j->t->model)->beam;
+    if (o->search.beam)
+        return o->search.beam;
+    return o->rerank ? dg_way_back_beam(usual, o->max_beam) : usual;
 }
 
 bool dg_part_is_read_back(const struct dg_job *j, const struct dg_part *p)
@@ -125,7 +127,7 @@ size_t dg_job_memory(const struct dg_job *j)
     size_t n = sizeof *j + j->arena.held_bytes + j->parts_cap * sizeof *j->parts;
     for (size_t i = 0; i < j->n_sentences; i++) {
         const struct dg_part *p = &j->parts[j->sentences[i]];
-        const size_t ids = p->n_ids * (sizeof(int32_t) + sizeof(float));
+        const size_t ids = p->n_ids * (2 * sizeof(int32_t) + sizeof(float));
         n += sizeof *j->sentences + most_answers(j, p) * (sizeof(struct dg_part_hyp) + ids);
     }
     return n;

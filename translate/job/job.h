@@ -18,7 +18,7 @@ struct dg_part_hyp {
     int32_t *ids;
     /* [n] */
     float *token_logprob;
-    /* [n] the source positions that they are aligned with; NULL: not known */
+    /* [n] the positions in the sentence's ids that they are aligned with; NULL: not known */
     int32_t *sources;
     uint32_t n;
     double logprob, score;
@@ -40,8 +40,6 @@ struct dg_reading {
     /* [n_ids] answer `at` as a source; there is room for the longest */
     int32_t *ids;
     uint32_t n_ids;
-    /* the bundle's shortlist is not used for the way back */
-    bool whole_vocabulary;
 };
 
 /* A part of the text: translated as one sentence, or copied when it has no letters or is there only
@@ -102,8 +100,6 @@ struct dg_part {
     uint32_t n_hyps;
     /* search steps of all rounds */
     uint32_t steps;
-    /* [hyps[0].n] positions in ids, or NULL */
-    const int32_t *alignment;
     /* [n_ends] end of each token of hyps[0] as a byte offset in the whole answer, when aligned */
     size_t *ends;
     uint32_t n_ends;
@@ -122,8 +118,8 @@ struct dg_job {
     const char *from, *to;
     /* the bundle's shortlist is not used for this pair */
     bool whole_vocabulary;
-    /* with options.rerank: the bundle's pair from `to` to `from` */
-    size_t back;
+    /* with options.rerank: nor for the pair in which answers are read back */
+    bool back_whole_vocabulary;
     /* the bundle answers with trees: only sentence splitting applies, no other processing of
      * texts */
     bool trees;

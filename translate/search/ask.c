@@ -44,7 +44,7 @@ void dg_job_sentence(const struct dg_job *j, size_t i, struct dg_sentence *out)
     const struct dg_part *p = &j->parts[j->sentences[i]];
     memset(out, 0, sizeof *out);
     if (p->reading) {
-        dg_read_back_sentence(p, out);
+        dg_read_back_sentence(j, p, out);
         return;
     }
     out->source = p->ids;

@@ -1,5 +1,7 @@
 #include "translate/search/read_back.h"
 
+#include "translate/encode/encode.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -25,20 +27,16 @@ static uint32_t length(const struct dg_job *j, const struct dg_part_hyp *h)
 static bool frame(const struct dg_job *j, struct dg_reading *g)
 {
     const struct dg_config *c = dg_model_config(j->t->model);
+    const struct dg_bundle *b = j->t->bundle;
     const struct dg_part_hyp *h = &g->hyps[g->at];
-    const char *const tags[] = {
-        dg_bundle_source_tag(j->t->bundle, j->to), dg_bundle_tag(j->t->bundle, j->from)};
     const uint32_t n = length(j, h);
-    g->n_ids = 0;
-    for (int i = 0; i < 2; i++)
-        if (tags[i])
-            g->ids[g->n_ids++] = dg_tokenizer_id(j->t->source, tags[i]);
+    g->n_ids =
+        dg_source_tags(j->t, dg_bundle_source_tag(b, j->to), dg_bundle_tag(b, j->from), g->ids);
     memcpy(g->ids + g->n_ids, h->ids, n * sizeof *g->ids);
     g->n_ids += n;
     if (c->source_eos)
         g->ids[g->n_ids++] = c->eos;
-    return n > 0 && g->n_ids <= j->options.max_source &&
-           (!c->max_source || g->n_ids <= c->max_source);
+    return n > 0 && g->n_ids <= dg_job_most_source_tokens(j);
 }
 
 /* Go to the next answer that can be a source; false: there is none. */
@@ -75,8 +73,7 @@ int dg_read_back_begin(
     struct dg_reading *g = dg_arena_alloc(&j->arena, sizeof *g);
     if (!g)
         return DG_JOB_NO_MEMORY(err);
-    *g = (struct dg_reading){
-        .hyps = hyps, .n = n, .whole_vocabulary = !dg_bundle_pair_uses_list(j->t->bundle, j->back)};
+    *g = (struct dg_reading){.hyps = hyps, .n = n};
     for (uint32_t i = 0; i < n; i++)
         longest = hyps[i].n > longest ? hyps[i].n : longest;
     g->ids = dg_arena_array(&j->arena, longest + 3, sizeof *g->ids);
@@ -89,7 +86,7 @@ int dg_read_back_begin(
     return rc;
 }
 
-void dg_read_back_sentence(const struct dg_part *p, struct dg_sentence *out)
+void dg_read_back_sentence(const struct dg_job *j, const struct dg_part *p, struct dg_sentence *out)
 {
     const struct dg_reading *g = p->reading;
     out->source = g->ids;
@@ -99,7 +96,7 @@ void dg_read_back_sentence(const struct dg_part *p, struct dg_sentence *out)
     out->n_prefix = g->n_sentence;
     out->n_lead = g->n_lead;
     out->forced = true;
-    out->whole_vocabulary = g->whole_vocabulary;
+    out->whole_vocabulary = j->back_whole_vocabulary;
 }
 
 bool dg_read_back_take(const struct dg_job *j, struct dg_part *p, const struct dg_result *r)

@@ -13,7 +13,8 @@
 int dg_read_back_begin(struct dg_job *j, struct dg_part *p, struct dg_part_hyp *hyps, uint32_t n,
     struct dg_error *err);
 /* The current answer's round. */
-void dg_read_back_sentence(const struct dg_part *p, struct dg_sentence *out);
+void dg_read_back_sentence(
+    const struct dg_job *j, const struct dg_part *p, struct dg_sentence *out);
 /* Note how probable the sentence was, and go on to the next answer. False: all were read. */
 bool dg_read_back_take(const struct dg_job *j, struct dg_part *p, const struct dg_result *r);
 

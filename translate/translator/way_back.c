@@ -1,5 +1,7 @@
 #include "translate/translator/way_back.h"
 
+#include "translate/translate.h"
+
 #include <string.h>
 
 static bool is_joint(const struct dg_bundle *b)
@@ -29,4 +31,10 @@ int dg_way_back_find(const struct dg_bundle *b, const struct dg_search *s, const
         "rerank needs a model that also translates back, from %s to %s, with one vocabulary: %s "
         "does not",
         to, from, dg_bundle_name(b));
+}
+
+uint32_t dg_way_back_beam(uint32_t of_model, uint32_t most)
+{
+    const uint32_t beam = most && most < DG_RERANK_BEAM ? most : DG_RERANK_BEAM;
+    return beam > of_model ? beam : of_model;
 }

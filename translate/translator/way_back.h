@@ -11,4 +11,8 @@
 int dg_way_back_find(const struct dg_bundle *b, const struct dg_search *s, const char *from,
     const char *to, size_t *pair, struct dg_error *err);
 
+/* The beam of such a search without one of its own: DG_RERANK_BEAM, but at most `most` (0: any),
+ * and at least the model's. */
+uint32_t dg_way_back_beam(uint32_t of_model, uint32_t most);
+
 #endif
