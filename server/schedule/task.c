@@ -50,12 +50,12 @@ bool dg_entry_same(const struct dg_entry *a, const struct dg_entry *b)
 static void fill_entry(struct dg_task *t, struct dg_job *job, uint32_t index, struct dg_entry *e)
 {
     struct dg_sentence s;
-    uint32_t beam = dg_model_config(dg_translator_model(t->model->translator))->beam;
+    uint32_t most, beam = dg_model_config(dg_translator_model(t->model->translator))->beam;
     dg_job_sentence(job, index, &s);
     e->task = t;
     e->job = job;
     e->index = index;
-    e->source_tokens = s.n_source;
+    dg_job_cost(job, index, &e->source_tokens, &most);
     e->rows = s.forced ? 1 : s.search.beam > 0 ? s.search.beam : beam;
     e->key = key_of(&s);
 }
