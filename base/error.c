@@ -1,6 +1,8 @@
 #include "base/error.h"
 
+#include <ctype.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,6 +62,21 @@ int dg_error_field(struct dg_error *err, int code, const char *field, const char
     set_v(err, code, field, format, ap);
     va_end(ap);
     return code;
+}
+
+void dg_error_plain(const char *text, char *out, size_t cap)
+{
+    size_t n = 0;
+    for (; text[n] && n + 1 < cap; n++) {
+        const unsigned char c = (unsigned char)text[n];
+        /* U+0080 to U+009F are control characters, too: C2 80 to C2 9F */
+        const bool c1 = c >= 0x80 && c < 0xA0 && n > 0 && out[n - 1] == '\xC2';
+        if (c1)
+            out[n - 1] = '?';
+        out[n] = c1 || iscntrl(c) ? '?' : (char)c;
+    }
+    out[n] = '\0';
+    dg_error_trim_utf8(out);
 }
 
 int dg_error_prefix(struct dg_error *err, const char *format, ...)

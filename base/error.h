@@ -3,6 +3,8 @@
 #ifndef DG_BASE_ERROR_H
 #define DG_BASE_ERROR_H
 
+#include <stddef.h>
+
 enum dg_code {
     DG_OK = 0,
     DG_EINVAL = -1,  /* the caller's input is wrong */
@@ -52,6 +54,9 @@ int dg_error_prefix(struct dg_error *err, const char *format, ...)
 /* Drop the half of a UTF-8 character that snprintf may have left at the end of s. The functions
  * above do so themselves; this is for names that are cut before they are put into a message. */
 void dg_error_trim_utf8(char *s);
+/* Copy untrusted text to out[cap], which may be `text` itself, with '?' for control characters: an
+ * escape sequence must not reach the terminal. */
+void dg_error_plain(const char *text, char *out, size_t cap);
 
 /* A short name such as "invalid" or "limit" for a code. Static storage. */
 const char *dg_code_name(int code);

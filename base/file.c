@@ -182,20 +182,21 @@ int dg_file_same(const char *a, const char *b, bool *same, struct dg_error *err)
     return rc;
 }
 
+bool dg_file_is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 int dg_file_append_whole(int fd, const void *data, size_t n)
 {
     struct stat before;
-    int why = fstat(fd, &before) ? errno : 0;
-    for (size_t done = 0; done < n && !why;) {
-        const ssize_t k = write(fd, (const char *)data + done, n - done);
-        if (k > 0)
-            done += (size_t)k;
-        else if (k == 0 || errno != EINTR)
-            why = k ? errno : EIO;
-        if (why && done && ftruncate(fd, before.st_size))
-            why = errno;
-    }
-    return why;
+    if (fstat(fd, &before))
+        return errno;
+    if (dg_file_put(fd, data, n))
+        return 0;
+    const int why = errno;
+    return S_ISREG(before.st_mode) && ftruncate(fd, before.st_size) ? errno : why;
 }
 
 int dg_file_spare(const char *path, const char *const *inputs, size_t n, struct dg_error *err)

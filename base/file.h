@@ -45,6 +45,10 @@ int dg_file_spare(const char *path, const char *const *inputs, size_t n, struct 
 /* Append a whole file to b. */
 int dg_file_read(const char *path, struct dg_buffer *b, struct dg_error *err);
 
+/* Write all n bytes to an open file, pipe or device. False: errno says why. */
+bool dg_file_put(int fd, const void *data, size_t n);
+/* True for a directory, or a link to one. */
+bool dg_file_is_folder(const char *path);
 /* Append data[n] to an open file, such as a log, or leave the file as it was: half of a line or
  * record would spoil the next one. Returns 0 or errno. */
 int dg_file_append_whole(int fd, const void *data, size_t n);
@@ -62,9 +66,6 @@ int dg_file_begin(const char *path, struct dg_file_writer **out, struct dg_error
 int dg_file_append(struct dg_file_writer *w, const void *data, size_t n, struct dg_error *err);
 int dg_file_commit_take(struct dg_file_writer *w, struct dg_error *err); /* frees w in every case */
 void dg_file_abort(struct dg_file_writer *w);                            /* NULL is fine */
-
-/* Write all n bytes to an open file, pipe or device. False: errno says why. */
-bool dg_file_put(int fd, const void *data, size_t n);
 
 /* Remove temporary files of killed writers from a folder that no one else writes to. No effect if
  * the folder does not exist. */

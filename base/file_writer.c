@@ -180,7 +180,7 @@ int dg_file_begin(const char *path, struct dg_file_writer **out, struct dg_error
     return 0;
 }
 
-/* A disk with room for only a part takes that, and says why at the next write. */
+/* A nearly full disk accepts a part; the next write fails with the reason. */
 bool dg_file_put(int fd, const void *data, size_t n)
 {
     const char *p = data;

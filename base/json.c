@@ -355,8 +355,7 @@ int dg_json_write_exact(const struct dg_json *v, int indent, struct dg_buffer *b
 
 int dg_json_save(const char *path, const struct dg_json *v, struct dg_error *err)
 {
-    struct dg_buffer b;
-    dg_buffer_init(&b);
+    struct dg_buffer b = {0};
     int rc = dg_json_write(v, 2, &b) || b.failed
                  ? dg_error_set(err, DG_ENOMEM, "no memory for %s", path)
                  : dg_file_write(path, b.data, b.len, err);

@@ -6,8 +6,6 @@
 
 #include "base/error.h"
 
-#include <stddef.h>
-
 int dg_cli_attention(int argc, char **argv);
 int dg_cli_convert(int argc, char **argv);
 int dg_cli_inspect(int argc, char **argv);
@@ -23,11 +21,7 @@ int dg_cli_pull(int argc, char **argv);
 int dg_cli_list(int argc, char **argv);
 int dg_cli_remove(int argc, char **argv);
 
-/* Copy what may hold names from a file or an index to out[cap] (it may be the same), with '?' for
- * control characters: they must not control a terminal. */
-void dg_cli_plain(const char *text, char *out, size_t cap);
-
-/* Explain an error, plainly: "dragoman VERB: message". Returns 1. */
+/* Print an error without control characters: "dragoman VERB: message". Returns 1. */
 int dg_cli_fail(const char *verb, const struct dg_error *err);
 
 #endif

@@ -31,7 +31,7 @@ void dg_doctor_say(struct dg_doctor *d, enum dg_finding_level level, const char 
     va_start(ap, format);
     vsnprintf(f->message, sizeof f->message, format, ap);
     va_end(ap);
-    dg_cli_plain(f->message, f->message, sizeof f->message);
+    dg_error_plain(f->message, f->message, sizeof f->message);
 }
 
 static enum dg_finding_level worst(const struct dg_doctor *d)

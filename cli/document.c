@@ -110,7 +110,7 @@ int dg_document_check_place(const char *out, struct dg_error *err)
     struct stat st;
     if (is_standard_output(out))
         return DG_OK;
-    if (!out[0] || (stat(out, &st) == 0 && S_ISDIR(st.st_mode)))
+    if (!out[0] || dg_file_is_folder(out))
         return dg_error_set(err, DG_EINVAL, "-o takes a file, not \"%s\"", out);
     const char *slash = strrchr(out, '/');
     char *folder = slash ? strndup(out, (size_t)(slash + 1 - out)) : NULL;

@@ -70,7 +70,7 @@ static void print_pair_decoding(const struct dg_json *all)
     for (const char *k = dg_json_next_key(all, NULL); k; k = dg_json_next_key(all, k)) {
         const struct dg_json *of = dg_json_get(all, k);
         char pair[80];
-        dg_cli_plain(k, pair, sizeof pair);
+        dg_error_plain(k, pair, sizeof pair);
         const double cap = dg_json_number(dg_json_get(of, "length_penalty_cap"));
         printf("            %s: length_penalty %g", pair,
             dg_json_number(dg_json_get(of, "length_penalty")));
@@ -118,7 +118,7 @@ static void print_use(const struct dg_bundle *b, const struct dg_json *decision)
 static void language(const struct dg_json *code, char out[40])
 {
     const char *s = dg_json_string(code, NULL);
-    dg_cli_plain(s ? s : "?", out, 40);
+    dg_error_plain(s ? s : "?", out, 40);
 }
 
 /* Print whether there is a shortlist, whether it is used, and what was measured with and without

@@ -1,7 +1,6 @@
 #include "base/command.h"
 #include "cli/cli.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,21 +25,12 @@ static const struct verb {
     {"bench", dg_cli_bench, "measure speed with forced output lengths"},
 };
 
-void dg_cli_plain(const char *text, char *out, size_t cap)
-{
-    size_t n = 0;
-    for (; text[n] && n + 1 < cap; n++)
-        out[n] = (char)(iscntrl((unsigned char)text[n]) ? '?' : text[n]);
-    out[n] = '\0';
-    dg_error_trim_utf8(out);
-}
-
 int dg_cli_fail(const char *verb, const struct dg_error *err)
 {
     char field[sizeof err->field], message[sizeof err->message];
-    dg_cli_plain(err->field, field, sizeof field);
-    dg_cli_plain(err->message, message, sizeof message);
-    /* Most messages have their field, a place in a request or a file. */
+    dg_error_plain(err->field, field, sizeof field);
+    dg_error_plain(err->message, message, sizeof message);
+    /* Most messages already name the field. */
     const bool named = !field[0] || strstr(message, field);
     fprintf(stderr, "dragoman %s: %s%s%s\n", verb, named ? "" : field, named ? "" : ": ", message);
     return 1;

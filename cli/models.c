@@ -58,7 +58,7 @@ static void print_line(const char *name, const struct dg_bundle *b)
     const struct dg_json *m = dg_bundle_manifest(b);
     const char *source, *target, *from = text(dg_json_get(m, "origin"), "source");
     char origin[400];
-    dg_cli_plain(from ? from : "not from pull", origin, sizeof origin);
+    dg_error_plain(from ? from : "not from pull", origin, sizeof origin);
     const size_t n = dg_bundle_pairs(b);
     printf("%-28s %7.1f MB ", name, (double)dg_weights_bytes(dg_bundle_weights(b)) / 1e6);
     for (size_t i = 0; i < n && i < SHOWN_PAIRS; i++) {

@@ -36,10 +36,10 @@ static const struct dg_field rows[] = {
     {"name", DG_FIELD_STRING, AT(pull.name), .argument = "NAME",
         .help = "name of the bundle (default: from its source, such as firefox-en-de)"},
     {"source_lang", DG_FIELD_STRING, AT(pull.source_lang), .argument = "CODE",
-        .help = "source language, or languages separated by commas (default: those of the index "
-                "or the model, of an installed model those that it has)"},
+        .help = "source language, or several separated by commas (default: those of the installed "
+                "model, else of the index or the model's files)"},
     {"target_lang", DG_FIELD_STRING, AT(pull.target_lang), .argument = "CODE",
-        .help = "target language or languages, like --source-lang"},
+        .help = "target language, or several, as for --source-lang"},
     {"type", DG_FIELD_STRING, AT(pull.type), .words = dg_install_types, .argument = "TYPE",
         .help = "type of the matrices: int8, f32, f16 or bf16 (default: that of the installed "
                 "model, else int8; int8 matrices of student models are copied as they are)"},

@@ -46,8 +46,9 @@ static const struct dg_field rows[] = {
         .help = "with --json: word alignments as [source, target] spans in code points (with "
                 "--tokens: in tokens)"},
     {"rerank", DG_FIELD_BOOL, AT(rerank),
-        .help = "search for 8 translations, and choose the one that gives the source best when "
-                "read back; four to five times as slow (needs a model of both directions)"},
+        .help =
+            "score each translation of the beam (default here: 8) in the opposite direction and "
+            "choose the best; 4 to 5 times slower; needs a model of both directions"},
     {"keep_loops", DG_FIELD_BOOL, AT(keep_loops),
         .help = "keep translations that loop, are empty or have other numbers (default: decode "
                 "such a sentence again; with --tokens they are kept)"},

@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 int dg_input_open(const struct dg_input *in, struct dg_map *map, struct dg_input_cursor *all,
@@ -21,12 +20,6 @@ int dg_input_result(const struct dg_input *in, int rc, struct dg_error *err)
     if (rc && in->path)
         dg_error_prefix(err, "%s", in->path);
     return rc;
-}
-
-bool dg_input_is_folder(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 bool dg_input_has(const char *dir, const char *name)

@@ -46,8 +46,6 @@ int dg_input_open(const struct dg_input *in, struct dg_map *map, struct dg_input
 /* Returns rc; for an error, puts the path before the message. */
 int dg_input_result(const struct dg_input *in, int rc, struct dg_error *err);
 
-/* Whether a path is that of a directory, or of a link to one. */
-bool dg_input_is_folder(const char *path);
 /* Whether the directory has this file. */
 bool dg_input_has(const char *dir, const char *name);
 /* Load the object in a JSON file of the directory. A missing file that is not required leaves *out

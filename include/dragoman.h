@@ -192,9 +192,9 @@ struct dragoman_options {
      * not called; dragoman_translate_stream never calls it */
     int (*progress)(void *arg, size_t finished, size_t n);
     void *progress_arg;
-    /* search for several answers (without a beam_size: 8), read each back in the opposite direction
-     * of the same model, and choose the one that gives the text best: four to five times as slow.
-     * Not with a temperature or a beam of 1 */
+    /* score each answer of the beam (8 unless beam_size is set) by the model's opposite direction,
+     * and choose the best; 4 to 5 times slower. DRAGOMAN_EINVAL with a temperature or a beam of 1,
+     * DRAGOMAN_EUNSUP if the model has no opposite direction */
     int rerank;
 };
 #define DRAGOMAN_OPTIONS_SIZE sizeof(struct dragoman_options)

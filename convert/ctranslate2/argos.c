@@ -121,7 +121,7 @@ int dg_convert_argos(const char *path, const struct dg_convert_ctranslate2 *o, s
 {
     const char *tmp = getenv("TMPDIR");
     char dir[512], model[520];
-    if (dg_input_is_folder(path))
+    if (dg_file_is_folder(path))
         return convert(path, o, err);
     snprintf(dir, sizeof dir, "%s/dragoman-argos-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
     if (!mkdtemp(dir))

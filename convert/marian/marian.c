@@ -10,7 +10,6 @@
 #include "convert/vocab.h"
 #include "weights/shortlist.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

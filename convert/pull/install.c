@@ -167,13 +167,13 @@ static int work(void *arg, struct dg_child_report *report, struct dg_error *err)
     struct job *j = arg;
     const struct dg_install *o = j->o;
     enum dg_type type = DG_S8;
-    const bool folder = o->n_files == 1 && dg_input_is_folder(o->files[0].path);
+    const bool folder = o->n_files == 1 && dg_file_is_folder(o->files[0].path);
     struct dg_contents contents;
     int rc = find_type(o->type, &type, err);
     if (!rc)
         rc = dg_file_make_dir(j->unpacked, err);
     for (size_t i = 0; i < o->n_files && !rc && !folder; i++)
-        rc = dg_input_is_folder(o->files[i].path)
+        rc = dg_file_is_folder(o->files[i].path)
                  ? dg_error_set(
                        err, DG_EINVAL, "%.200s is a directory: give it alone", o->files[i].path)
                  : gather_file(j, &o->files[i], err);

@@ -8,7 +8,6 @@
 #include "convert/pull/tree.h"
 #include "weights/bundle.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +19,9 @@
 /* Prints untrusted text on a terminal. */
 static void print_plain(const char *label, const char *text)
 {
-    printf("%-11s ", label);
-    for (const char *s = text; *s; s++)
-        putchar(iscntrl((unsigned char)*s) ? '?' : *s);
-    putchar('\n');
+    char plain[1024];
+    dg_error_plain(text, plain, sizeof plain);
+    printf("%-11s %s\n", label, plain);
 }
 
 static int open_downloader(

@@ -105,7 +105,7 @@ def test_sources_end_in_eos(data, whole, tmp_path):
 
 
 def test_a_bundle_that_cannot_be_trained_further(data, whole, tmp_path):
-    """What only the bundle to start from shows was said after hours of preparing."""
+    """A bundle that cannot be trained further is refused before the data is prepared."""
     def said(code, *more):
         text = run(command(data, tmp_path / "tuned", "--init", str(bundle), *more), expect=code)
         assert not (tmp_path / "tuned" / "data").exists()

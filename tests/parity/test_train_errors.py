@@ -112,7 +112,7 @@ def test_weights_of_domains_that_no_line_has(folder, tmp_path):
 @pytest.mark.parametrize("label, why", [(b"l\xe4w", "the label is not UTF-8"), (b"la\0w", "the label is not UTF-8"),
                                         (b"x" * 201, "or a label of more than 200 bytes")])
 def test_a_label_that_cannot_be_one(folder, tmp_path, label, why):
-    """The first was found when all was prepared, as "out of memory for the manifest"; the second was a domain of its own on each line."""
+    """A label that is not UTF-8, has a NUL or is too long is refused with its file and line."""
     (tmp_path / "labels").write_bytes(b"news\nlaw\n" * 14 + b"news\n" + label + b"\n")
     pair = {"source_lang": "en", "target_lang": "de",
             "train": [{"source": "early.en", "target": "early.de", "domains": str(tmp_path / "labels")}]}

@@ -53,7 +53,7 @@ def test_each_stage_takes_its_domains(staged):
 
 
 def test_domains_that_are_no_text(staged, tmp_path):
-    """Edited by hand, prepared.json ended the program: a stage's weights are looked up among its domains."""
+    """A domain in prepared.json that is not a string is refused; stages once crashed on it."""
     folder, path = staged
     shutil.copytree(folder / "data", tmp_path / "data")
     manifest = json.loads((tmp_path / "data" / "prepared.json").read_text())

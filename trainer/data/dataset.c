@@ -191,7 +191,7 @@ int dg_dataset_open(const char *prepared_dir, const char *name, const struct dg_
     /* An id that changed on the disk would be read outside of the embeddings. */
     for (size_t i = 0; rc == 0 && i < (*out)->n_shards; i++)
         rc = dg_shard_verify((*out)->shards[i], err);
-    if (rc == 0 && o->shuffle)
+    if (rc == 0 && o->shuffle && o->n_stages)
         rc = dg_dataset_open_stages(*out, o->stages, o->n_stages, p, err);
     if (rc == 0 && o->links)
         rc = open_links(*out, set, err);

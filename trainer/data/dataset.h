@@ -66,8 +66,8 @@ struct dg_batch {
     uint64_t epoch;
 };
 
-/* Open the shards of one set ("train", "dev-0", ...) of a prepared folder, once every byte of them
- * was checked. */
+/* Open one set ("train", "dev-0", ...) of a prepared folder. Reads its shards whole to verify
+ * them. */
 int dg_dataset_open(const char *prepared_dir, const char *name, const struct dg_dataset_options *o,
     struct dg_dataset **out, struct dg_error *err);
 int dg_dataset_open_shards(const char *const *paths, size_t n, const struct dg_dataset_options *o,

@@ -55,8 +55,7 @@ static bool at_place(const struct dg_dataset *d, uint64_t epoch, uint64_t place,
     *sentence = x % count;
     uint64_t copy = x / count;
     double rest = dg_dataset_weight_now(d, dg_dataset_entry(d, *sentence)) - (double)copy;
-    /* Always so from 1 on, never from 0 down; between them by chance, always the same for this pair
-     * and epoch. */
+    /* True if rest >= 1, false if rest <= 0; otherwise drawn, the same for each pair and epoch. */
     return dg_random_share(keyed(d->o.seed ^ 2, epoch, *sentence)) < rest;
 }
 

@@ -108,7 +108,7 @@ int dg_dataset_open_stages(struct dg_dataset *d, const struct dg_recipe_stage *s
     d->stages = dg_alloc(n + 1, sizeof *d->stages, "stages");
     d->o.n_stages = n;
     d->stages[n] = own;
-    int rc = n ? find_largest(d, largest, n_domains, err) : 0;
+    int rc = find_largest(d, largest, n_domains, err);
     for (size_t i = 0; i < n && !rc; i++) {
         struct dg_dataset_stage *s = &d->stages[i];
         s->factors = dg_alloc(n_domains, sizeof *s->factors, "weights of domains");

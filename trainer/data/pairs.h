@@ -42,7 +42,8 @@ int dg_pairs_add(struct dg_pairs *p, const struct dg_pair *pair, struct dg_error
 int dg_pairs_rewind(struct dg_pairs *p, struct dg_error *err);
 /* Returns 1 for a pair, 0 at the end, negative on error. */
 int dg_pairs_next(struct dg_pairs *p, struct dg_pair *out, struct dg_error *err);
-/* Leave a pair out of training for a reason other than DG_KEEP. Reading still gives it. */
+/* Leave a pair out of training for a reason other than DG_KEEP; add no pairs afterwards. Reading
+ * still gives it. */
 void dg_pairs_leave_out(struct dg_pairs *p, uint64_t item, int why);
 uint64_t dg_pairs_count(const struct dg_pairs *p);      /* pairs added */
 uint64_t dg_pairs_kept_count(const struct dg_pairs *p); /* those that are not left out */

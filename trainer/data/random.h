@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Another number for each x, with all bits mixed. */
+/* SplitMix64's finaliser: a bijection that mixes all bits of x. */
 static inline uint64_t dg_random_mix(uint64_t x)
 {
     x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
@@ -19,7 +19,7 @@ static inline uint64_t dg_random_next(uint64_t *state)
     return dg_random_mix(*state += UINT64_C(0x9E3779B97F4A7C15));
 }
 
-/* The first 53 bits of a random number as a share of 1, which it never is. */
+/* The top 53 bits of a random number as a fraction in [0, 1). */
 static inline double dg_random_share(uint64_t bits)
 {
     return (double)(bits >> 11) * 0x1p-53;

@@ -11,7 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const names[4] = {"source.spm", "source.vocab", "target.spm", "target.vocab"};
@@ -38,7 +37,6 @@ int dg_vocabulary_find(
 {
     const bool keep = dg_recipe_keeps_vocabulary(r);
     const char *from = keep ? r->init : r->vocabulary.from;
-    struct stat st;
     int rc = 0;
     memset(out, 0, sizeof *out);
     if (!from[0])
@@ -46,7 +44,7 @@ int dg_vocabulary_find(
     char *path = dg_recipe_path(r, from), *manifest = dg_alloc_path(path, "manifest.json");
     if (keep || access(manifest, F_OK) == 0)
         rc = find_bundle(path, out, err);
-    else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+    else if (dg_file_is_folder(path))
         for (size_t i = 0; i < 4; i++)
             out->paths[i] = dg_alloc_path(path, names[i]);
     else

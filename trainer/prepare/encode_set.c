@@ -79,10 +79,11 @@ static void note_held_out(const struct dg_encode_block *b, struct dg_encode_set 
     s->left_out += left_out;
 }
 
-/* True if a pair that is kept is written in direction d, which has the number i. */
-static bool has_direction(const struct dg_encode_set *s, const struct dg_encoded_pair *e, size_t i,
-    const struct dg_recipe_direction *d)
+/* True if a kept pair is written in direction i. */
+static bool has_direction(const struct dg_encode_block *b, const struct dg_encode_set *s,
+    const struct dg_encoded_pair *e, size_t i)
 {
+    const struct dg_recipe_direction *d = &b->job->r->data.directions[i];
     return (s->direction >= 0 ? (size_t)s->direction == i : d->pair == e->pair.pair) &&
            !e->left_out[d->reversed];
 }
@@ -118,7 +119,7 @@ int dg_encode_set_flush(struct dg_encode_set *s, struct dg_encode_block *b, stru
         if (!held_out && !e->variant)
             note_training(b, e);
         for (size_t d = 0; d < j->r->data.n_directions && rc == 0; d++)
-            if (has_direction(s, e, d, &j->r->data.directions[d]))
+            if (has_direction(b, s, e, d))
                 rc = write_direction(b, s, e, t, d, err);
     }
     dg_encode_block_reset(b);

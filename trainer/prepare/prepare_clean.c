@@ -168,10 +168,13 @@ static int read_block(struct block *b, struct dg_corpus *c, struct dg_error *err
         if (got <= 0)
             return got;
         const char *labels = b->file->domains, *label = labels[0] ? lines[2].text : b->file->domain;
-        if (dg_prepare_domain(
-                b->job, label, labels[0] ? lines[2].len : strlen(label), &p->domain, err))
-            return dg_error_prefix(err, "%s line %" PRIu64, labels[0] ? labels : b->file->source,
+        int rc = dg_prepare_domain(
+            b->job, label, labels[0] ? lines[2].len : strlen(label), &p->domain, err);
+        if (rc) {
+            dg_error_prefix(err, "%s line %" PRIu64, labels[0] ? labels : b->file->source,
                 b->count->read + b->n + 1);
+            return rc;
+        }
         for (int side = 0; side < 2; side++) {
             p->raw[side] = (struct place){b->text.len, lines[side].len};
             dg_buffer_add(&b->text, lines[side].text, lines[side].len);

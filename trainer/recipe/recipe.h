@@ -332,7 +332,7 @@ int dg_recipe_load(const char *path, const char *data_dir, const char *const *se
 /* The same from text; "extends" is relative to `base_dir`. */
 int dg_recipe_parse(const char *text, size_t n, const char *base_dir, const char *data_dir,
     struct dg_recipe **out, struct dg_error *err);
-/* The same from its JSON, which may be a resolved recipe's, with settings as of dg_recipe_load. */
+/* The same from JSON, such as a resolved recipe's, with settings as in dg_recipe_load. */
 int dg_recipe_of_json(const struct dg_json *recipe, const char *data_dir,
     const char *const *settings, size_t n_settings, struct dg_recipe **out, struct dg_error *err);
 /* True if the vocabulary is that of the bundle to start from. */

@@ -80,7 +80,7 @@ int dg_run_wait(const struct dg_run *r, bool *flag, struct dg_error *err);
 
 /* open.c */
 void dg_run_init(struct dg_run *r, const struct dg_run_options *o);
-/* Set up folder and recipe, and the configuration of the model to go on from, if there is one. */
+/* Set up folder and recipe, and load the initial model's configuration, if there is one. */
 int dg_run_open(struct dg_run *r, struct dg_error *err);
 /* Choose the device and check that it can train the model. */
 int dg_run_device(struct dg_run *r, struct dg_error *err);

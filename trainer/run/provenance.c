@@ -1,12 +1,12 @@
 #include "trainer/run/provenance.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "trainer/data/hash.h"
 #include "weights/bundle.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const char *last_part(const char *path)
 {
@@ -14,16 +14,11 @@ static const char *last_part(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 /* Append FILE@HASH. A folder of SentencePiece files has the hash of its source.spm. */
 static void describe_file(const char *path, struct dg_buffer *out)
 {
-    char hex[33], *inside = dg_alloc_print("%s%s", path, is_folder(path) ? "/source.spm" : "");
+    char hex[33],
+        *inside = dg_alloc_print("%s%s", path, dg_file_is_folder(path) ? "/source.spm" : "");
     dg_buffer_adds(out, last_part(path));
     if (dg_hash_file(inside, hex, NULL, NULL) == 0)
         dg_buffer_addf(out, "@%s", hex);

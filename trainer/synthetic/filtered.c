@@ -161,7 +161,7 @@ static int load_scores(struct run *r, uint64_t n, struct dg_error *err)
     int got = 1, rc = n ? dg_corpus_lines_open(path, &lines, err) : 0;
     while (!rc && r->n < n && (got = dg_corpus_lines_next(lines, &line, err)) > 0)
         /* "-" is no score; "-0.000000" is one. */
-        add_score(r, line.len == 1 ? (double)NAN : strtod(line.text, NULL));
+        add_score(r, line.len == 1 && line.text[0] == '-' ? (double)NAN : strtod(line.text, NULL));
     if (!rc && got < 0)
         rc = got;
     if (!rc && r->n < n)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Over a counter. */
+/* The random number that follows state x. */
 static uint64_t hash(uint64_t x)
 {
     return dg_random_next(&x);

@@ -19,7 +19,7 @@ static int open_side(struct side *s, const char *spm, const char *vocab, const c
     return rc ? rc : dg_prepared_tokenizer(prepared_dir, name, &s->new, err);
 }
 
-/* The piece as text, with blanks for its marks of words. */
+/* The piece as text, with spaces for its word marks. */
 static void text_of(const char *piece, struct dg_buffer *out)
 {
     dg_buffer_reset(out);

@@ -1,4 +1,4 @@
-/* Verbs about recipes, data and logs, which need no run. */
+/* Verbs on recipes, data and logs. */
 #include "trainer/verbs/verbs.h"
 
 #include "base/alloc.h"

@@ -131,6 +131,7 @@ static int make_recipe(const struct distillation *d, struct dg_recipe **out, str
     dg_json_set_string(output, "description", about);
     dg_json_set_string(output, "licence", t->licence);
     dg_json_set_take(o, "output", output);
+    dg_alloc_check(!dg_json_lost(), "a recipe");
     int rc = dg_recipe_of_json(o, d->a->out, NULL, 0, out, err);
     free(name);
     free(about);
