@@ -159,10 +159,10 @@ static int write_tag(struct state *t, const char *s, size_t n, struct dg_error *
 static bool skip_field(const struct dg_extract_answer *a, size_t *at)
 {
     static const char close[] = "</f>";
-    const char *found = memmem(a->s + *at, a->n - *at, close, strlen(close));
-    if (found)
-        *at = (size_t)(found - a->s) + strlen(close);
-    return found != NULL;
+    const size_t found = dg_scan_find(a->s, *at, a->n, close);
+    if (found < a->n)
+        *at = found + strlen(close);
+    return found < a->n;
 }
 
 /* Moves *at to the next tag of the answer, and *end to the byte after it; false: there is none.

@@ -30,8 +30,8 @@ int dg_utf16_read(enum dg_utf16_order order, const char *s, size_t n, char **out
     *len = 0;
     *out = NULL;
     if (n % 2 != 0)
-        return dg_error_field(
-            err, DG_EINVAL, "file", "the file begins as UTF-16 and ends in half a character");
+        return dg_error_field(err, DG_EINVAL, "file",
+            "the file has a UTF-16 byte order mark but ends in half a character");
     for (size_t i = 2; i < n; i += 2) {
         uint32_t c = unit_at(order, s, i);
         const uint32_t low = i + 2 < n ? unit_at(order, s, i + 2) : 0;
@@ -41,7 +41,7 @@ int dg_utf16_read(enum dg_utf16_order order, const char *s, size_t n, char **out
         } else if (c >= 0xD800 && c < 0xE000) {
             dg_buffer_deinit(&text);
             return dg_error_field(err, DG_EINVAL, "file",
-                "the file begins as UTF-16 and has half a character at byte %zu", i);
+                "the file has a UTF-16 byte order mark but half a character at byte %zu", i);
         }
         dg_utf8_add(c, &text);
     }

@@ -18,9 +18,11 @@ static void write_plain(const char *s, size_t n, enum dg_encoding encoding, stru
                         : encoding == DG_ENCODING_SINGLE_QUOTED ? "'"
                         : encoding == DG_ENCODING_UNQUOTED      ? "\"' \t\r\n>=`"
                                                                 : "";
-    if (!*signs)
+    if (!*signs) {
         dg_buffer_add(out, s, n);
-    for (size_t i = 0; i < n && *signs; i++)
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
         dg_encoding_add(
             strchr(signs, s[i]) ? DG_ENCODING_UNQUOTED : DG_ENCODING_PLAIN, s + i, 1, out);
 }

@@ -40,13 +40,12 @@ size_t dg_scan_columns(int32_t c);
 
 /* True if s[n] has the ASCII letters of `part`, in either case, also within a word. */
 bool dg_scan_has(const char *s, size_t n, const char *part);
-/* Where it has them first in s[at, end); `end`: nowhere. */
+/* Index of their first occurrence in s[at, end); `end`: none. at <= end. */
 size_t dg_scan_find_letters(const char *s, size_t at, size_t end, const char *part);
 
-/* True if s[at, end) begins with these bytes. */
+/* True if s[at, end) begins with these bytes. at <= end. */
 bool dg_scan_begins(const char *s, size_t at, size_t end, const char *with);
-/* The first byte of `what` where that is first in s[at, end), and the byte after it; `end`: it is
- * nowhere there. */
+/* Index of the first occurrence of `what` in s[at, end), and the index after it; `end`: none. */
 size_t dg_scan_find(const char *s, size_t at, size_t end, const char *what);
 size_t dg_scan_after(const char *s, size_t at, size_t end, const char *what);
 

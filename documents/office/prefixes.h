@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Write the member s[n] with the usual prefixes to *out, which is empty; false: it has them, or it
- * would be larger than twice its size, and what is in *out means nothing. */
+/* Write the member s[n] with the usual prefixes to *out, which must be empty. False: it has them
+ * already, or would grow to more than twice its size; *out is then unspecified. */
 bool dg_prefixes_usual(const char *s, size_t n, struct dg_buffer *out);
 
 #endif

@@ -56,8 +56,8 @@ static bool is_own_string(const struct dg_runs *r, const struct dg_xml_tag *t)
     return value == t && dg_xml_attribute_is(x, cell, "t", "str");
 }
 
-/* True if the element at tag t has the text of a comment in a thread, and nothing says at which of
- * its characters it mentions persons. */
+/* True for the text of a threaded comment without mentions, which refer to it by character index.
+ */
 static bool is_thread_comment(const struct dg_runs *r, const struct dg_xml_tag *t)
 {
     const struct dg_xml *x = &r->xml;

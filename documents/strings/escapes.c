@@ -253,6 +253,16 @@ static void write_units(const char *s, size_t n, size_t *i, struct dg_buffer *ou
         dg_buffer_addf(out, "\\u%04X", c);
 }
 
+/* A tag as it is, with control characters, which XML cannot hold, as \uXXXX. */
+static void write_tag(enum dg_escapes e, const char *s, size_t n, struct dg_buffer *out)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)s[i] < 0x20 && has_units(e) && !strchr("\t\r\n", s[i]))
+            dg_buffer_addf(out, "\\u%04x", (unsigned char)s[i]);
+        else
+            dg_buffer_add(out, s + i, 1);
+}
+
 static void write_line(enum dg_escapes e, const char *s, size_t n, struct dg_buffer *out)
 {
     for (size_t i = 0; i < n; i++) {
@@ -260,7 +270,7 @@ static void write_line(enum dg_escapes e, const char *s, size_t n, struct dg_buf
         const bool tags = is_android(e) && e != DG_ESCAPES_ANDROID_TEXT;
         const char *tag = tags && s[i] == '<' ? memchr(s + i, '>', n - i) : NULL;
         if (tag) {
-            dg_buffer_add(out, s + i, (size_t)(tag - s) + 1 - i);
+            write_tag(e, s + i, (size_t)(tag - s) + 1 - i, out);
             i = (size_t)(tag - s);
         } else if (escape) {
             dg_buffer_adds(out, escape);

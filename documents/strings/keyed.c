@@ -5,8 +5,6 @@
 #include "text/scan.h"
 #include "text/utf8.h"
 
-#include <string.h>
-
 static const struct dg_markup java = {.program = true, .key_signs = "&"}, apple = {.program = true};
 
 /* ---- .properties ---- */

@@ -191,8 +191,8 @@ static const struct example cases[] = {
         false},
     /* XML cannot hold a control character. A string of XML with one stays. */
     {"strings.xml",
-        "<resources><string name=\"a\">a \\u0019 dog</string><string name=\"b\"><![CDATA[<i>dog</i>\\u0019 ]]></string></resources>",
-        "<resources><string name=\"a\">a \\u0019 dog</string><string name=\"b\"><![CDATA[<i>DOG</i>\\u0019 ]]></string></resources>",
+        "<resources><string name=\"a\">a \\u0019 dog</string><string name=\"b\"><![CDATA[<i title=\"\\u0019\">dog</i>\\u0019 ]]></string></resources>",
+        "<resources><string name=\"a\">a \\u0019 dog</string><string name=\"b\"><![CDATA[<i title=\"\\u0019\">DOG</i>\\u0019 ]]></string></resources>",
         false},
     /* It shows no quotation mark that is not escaped: one around a string stays, others go. */
     {"strings.xml",

@@ -98,7 +98,7 @@ static void unquoted_values(void **state)
     value_is("The dog", "Hund:", "'Hund:'");
     value_is("The dog # a comment", "Hund", "Hund # a comment");
     value_is("C# & a dog", "Ein Hund & C#", "Ein Hund & C#");
-    /* what would be no string */
+    /* plain text that YAML would not read as a string */
     value_is("Nein", "No", "'No'");
     value_is("Falsch", "false", "'false'");
     value_is("Falsch", "falsehood", "falsehood");
@@ -155,12 +155,11 @@ static void toml_kept(void **state)
     expect("+++\nThe dog\n", "Hund", "+++\nHund\n"); /* not closed */
 }
 
-/* A title of YAML that is no string stays, and so does one that goes on in the next line: the words
- * of one line alone are no text. */
+/* A YAML title that is not a string, or continues on a further line, is not translated. */
 static void yaml_kept(void **state)
 {
     static const char *const kept[] = {
-        "null", "true", "2024-05-01T10:00:00Z", "The dog is\n  here"};
+        "null", "true", "2024-05-01T10:00:00Z", "The dog is\n  here", "The dog\n\n  is here"};
     (void)state;
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
         char text[256];

@@ -68,12 +68,12 @@ static bool read_indenting(const char *s, size_t at, size_t end, struct dg_direc
 static void read_attributes(const char *s, size_t at, size_t end, struct dg_directive *out)
 {
     static const char name[] = "title=\"";
-    const char *found = memmem(s + at, end - at, name, strlen(name));
-    if (!found)
+    const size_t found = dg_scan_find(s, at, end, name);
+    if (found == end)
         return;
-    const size_t begin = (size_t)(found - s) + strlen(name);
+    const size_t begin = found + strlen(name);
     const char *close = memchr(s + begin, '"', end - begin);
-    if (!close || !strchr(" {", found[-1]))
+    if (!close || !strchr(" {", s[found - 1]))
         return;
     out->text = begin;
     out->text_end = (size_t)(close - s);
@@ -139,11 +139,10 @@ static bool is_braces(const char *s, size_t at, size_t end)
     size_t i = at;
     for (size_t k = 0; k < sizeof pairs / sizeof *pairs && i < end;) {
         const size_t n = strlen(pairs[k][0]), m = strlen(pairs[k][1]);
-        const char *close = dg_scan_begins(s, i, end, pairs[k][0])
-                                ? memmem(s + i + n, end - i - n, pairs[k][1], m)
-                                : NULL;
-        i = close ? dg_line_skip_blanks(s, (size_t)(close - s) + m, end) : i;
-        k = close ? 0 : k + 1;
+        const size_t close =
+            dg_scan_begins(s, i, end, pairs[k][0]) ? dg_scan_find(s, i + n, end, pairs[k][1]) : end;
+        i = close < end ? dg_line_skip_blanks(s, close + m, end) : i;
+        k = close < end ? 0 : k + 1;
     }
     const size_t first = dg_line_skip_blanks(s, at + 1, end);
     return i == end || (first + 1 < end && strchr(":#.", s[first]) &&
@@ -162,7 +161,7 @@ static bool is_silent(const char *s, size_t at, size_t end)
     if (dg_scan_begins(s, at, end, "import ")) {
         const size_t to = end - (s[end - 1] == ';'), name = at + strlen("import ");
         return strchr("'\"", s[to - 1]) &&
-               (strchr("'\"", s[name]) || memmem(s + at, to - at, " from ", 6));
+               (strchr("'\"", s[name]) || dg_scan_find(s, at, to, " from ") < to);
     }
     if (dg_scan_begins(s, at, end, "+++") && (end - at == 3 || dg_scan_begins(s, at, end, "+++ {")))
         return true;

@@ -98,14 +98,16 @@ static void read_yaml_title(struct dg_document *d, const char *s, size_t at, siz
     read_value(d, s, at, end, encoding);
 }
 
-/* True if the value of a line of YAML goes on in the next line of s[n], which is indented. */
+/* True if the YAML value continues on the next line of s[n] that is not blank: an indented one. */
 static bool goes_on(const char *s, size_t n, const struct dg_line *line)
 {
-    struct dg_line next;
-    if (!dg_line_at(s, n, line->next, &next))
-        return false;
+    struct dg_line next = *line;
+    do {
+        if (!dg_line_at(s, n, next.next, &next))
+            return false;
+    } while (dg_line_is_blank(s, &next));
     const size_t at = dg_line_indent(s, &next);
-    return at > next.begin && at < next.end && s[at] != '#';
+    return at > next.begin && s[at] != '#';
 }
 
 /* Makes a unit of the line's value if its key is "title". One in several lines of YAML stays. */

@@ -93,6 +93,12 @@ static int check_attributes(const char *s, size_t n, struct dg_error *err)
     return DG_OK;
 }
 
+static int check(const char *s, size_t n, struct dg_error *err)
+{
+    const int rc = check_attributes(s, n, err);
+    return rc == DG_OK ? dg_xml_check(s, n, err) : rc;
+}
+
 static int add(struct dg_xml *x, struct dg_xml_tag t, struct dg_error *err)
 {
     struct dg_xml_tag *p = dg_array_grow(x->tags, x->n_tags, &x->cap, sizeof *p);
@@ -107,9 +113,7 @@ int dg_xml_scan(const char *s, size_t n, struct dg_xml *out, struct dg_error *er
 {
     *out = (struct dg_xml){.s = s, .n = n};
     size_t open = SIZE_MAX; /* the innermost open element */
-    int rc = check_attributes(s, n, err);
-    if (rc == DG_OK)
-        rc = dg_xml_check(s, n, err);
+    int rc = check(s, n, err);
     for (size_t at = 0; rc == DG_OK && (at = dg_scan_find(s, at, n, "<")) < n;) {
         struct dg_xml_tag t = read_tag(s, at, n);
         t.partner = out->n_tags;
@@ -137,10 +141,8 @@ void dg_xml_close(struct dg_xml *x)
 
 int dg_xml_is_well_formed(const char *s, size_t n, bool *is, struct dg_error *err)
 {
-    struct dg_xml xml;
     struct dg_error why = {0};
-    const int rc = dg_xml_scan(s, n, &xml, &why);
-    dg_xml_close(&xml);
+    const int rc = check(s, n, &why);
     *is = rc == DG_OK;
     return rc == DG_ENOMEM ? dg_error_set(err, rc, "%s", why.message) : DG_OK;
 }
