@@ -190,7 +190,7 @@ static const struct dg_field actions[] = {
 
 enum { GROUPS = 2 };
 
-/* Without values. */
+/* The table of settings alone: describes them, reads none. */
 static const struct dg_fields rows = {settings, DG_FIELD_COUNT(settings), NULL, NULL, NULL};
 
 static_assert(

@@ -83,7 +83,7 @@ int dg_memory_open(const char *path, bool create, struct dg_memory **out, struct
 /* Check that it would open, or could be created; nothing is written. */
 int dg_memory_check(const char *path, struct dg_error *err);
 void dg_memory_close(struct dg_memory *m); /* NULL is fine */
-/* Read one state of the file, whatever others change meanwhile, until the reading ends. */
+/* Begin and end a read transaction: all reads in between see the same state of the file. */
 void dg_memory_begin_reading(struct dg_memory *m);
 void dg_memory_end_reading(struct dg_memory *m);
 /* How often its file could not be read or written, other than by a lock. Any thread. */

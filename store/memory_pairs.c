@@ -67,7 +67,8 @@ void dg_memory_begin_reading(struct dg_memory *m)
 
 void dg_memory_end_reading(struct dg_memory *m)
 {
-    dg_db_run(&m->db, "COMMIT", NULL);
+    if (!sqlite3_get_autocommit(m->db.handle)) /* SQLite ends it by itself after some errors */
+        dg_db_run(&m->db, "COMMIT", NULL);
 }
 
 static void read_dictionary(sqlite3_stmt *s, void *row)

@@ -21,8 +21,8 @@ struct dg_visit {
     atomic_uint refs;
     pthread_mutex_t lock;
     const struct dg_route *route;
-    /* the key that is charged, also if it is over its rate; NULL: none was needed, or it was
-     * refused for another reason */
+    /* the request's key, admitted or over its rate; NULL: no key was needed, or it was refused for
+     * another reason */
     struct dg_auth_key *key;
     /* counted against its address's rate */
     bool by_address;

@@ -49,7 +49,7 @@ static void put_server(struct dg_gauges *g, struct dg_app *app, const struct dg_
     dg_gauges_put(g, "dragoman_workers_busy", "Busy workers; they share the cores.",
         dg_core_share_busy(&app->share));
     dg_gauges_count(g, "dragoman_log_lines_dropped_total",
-        "Log lines dropped because stderr was not read, or could not be written.",
+        "Log lines dropped because writing to stderr would block or failed.",
         (double)dg_log_dropped());
     dg_gauges_put(g, "dragoman_batches_under_way", "Batch requests and documents in progress.",
         (double)dg_feeder_requests(app->feeder));
@@ -67,7 +67,8 @@ static void put_connections(struct dg_gauges *g, const struct dg_http_exchange *
     dg_gauges_count(g, "dragoman_connections_evicted_total",
         "Idle connections closed to make room for new ones.", (double)c.evicted);
     dg_gauges_count(g, "dragoman_connections_refused_total",
-        "Connections over the limits with none idle, refused with 503.", (double)c.refused);
+        "Connections refused with 503: a limit was reached and no connection was idle.",
+        (double)c.refused);
     dg_gauges_count(g, "dragoman_connections_timed_out_total",
         "Connections rejected with 408 because their requests arrived too slowly.",
         (double)c.timed_out);

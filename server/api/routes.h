@@ -53,8 +53,8 @@ void dg_routes_id(const char *path, char *out, size_t cap);
 /* Required scopes of a route, as bits of enum dg_scope; 0: open to all. pages_open: pages about the
  * server are open, too. */
 unsigned dg_routes_scope(const struct dg_route *route, bool pages_open);
-/* Does it need the models, so that requests get 503 until they are loaded? Its handler finds a
- * language to translate from, and one to translate to. */
+/* Does it need the models? Requests get 503 until they are loaded; its handler can rely on at least
+ * one source and one target language. */
 bool dg_routes_need_models(const struct dg_route *route);
 /* Do its requests count as translations? */
 bool dg_routes_translate(const struct dg_route *route);

@@ -19,7 +19,7 @@ uint64_t dg_collections_failures(const struct dg_collections *c);
 /* Borrow the file, to read and change it, until it is given back; others wait. */
 struct dg_memory *dg_collections_take(struct dg_collections *c);
 void dg_collections_give(struct dg_collections *c);
-/* The same only to read, one state of the file, without waiting for changes, which may take
+/* Borrow a snapshot of the file, for reading only. Does not wait for changes, which may take
  * seconds. */
 struct dg_memory *dg_collections_take_reader(struct dg_collections *c);
 void dg_collections_give_reader(struct dg_collections *c);

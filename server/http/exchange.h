@@ -177,8 +177,8 @@ enum MHD_Result dg_http_on_request(void *cls, struct MHD_Connection *mhd, const 
 void dg_http_on_completed(
     void *cls, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode how);
 
-/* The library's callback after the request line was read: returns a new exchange, NULL when memory
- * is out, or was when the connection came. cls is the struct dg_http. */
+/* The library's callback after the request line was read: returns a new exchange; NULL: no memory
+ * for it, or there was none for its connection. cls is the struct dg_http. */
 void *dg_exchange_new(void *cls, const char *uri, struct MHD_Connection *mhd);
 void dg_exchange_unref(struct dg_http_exchange *x);
 /* The callbacks of net.h for a watched exchange. */

@@ -21,9 +21,8 @@ int dg_form_read(const char *s, size_t n, struct dg_json *object, struct dg_erro
  * values, in order. DG_ENOMEM. */
 int dg_form_add(
     struct dg_json *object, const char *name, const char *value, size_t len, struct dg_error *err);
-/* The byte of the escape "%xx" that s begins with; -1: it begins with none. */
-int dg_form_escape(const char *s);
-/* The byte of the escape "%xx" that s begins with; -1: it begins with none. */
+/* The byte of the escape "%xx" at s, which is NUL-terminated or has three bytes; -1: there is none.
+ */
 int dg_form_escape(const char *s);
 /* Copy the first non-empty value of that name in s[n] to out[cap], truncated to fit; false: there
  * is none. One pass that decodes nothing else. cap must exceed the name's length + 1. */

@@ -192,7 +192,7 @@ enum MHD_Result dg_http_on_request(void *cls, struct MHD_Connection *mhd, const 
     struct dg_http_exchange *x = *context;
     (void)mhd;
     if (!x)
-        return MHD_NO; /* no memory for it, or for its connection */
+        return MHD_NO; /* no memory for the exchange or its connection */
     if (x->request.start_ns == 0)
         return on_headers(x, method, url, version);
     if (*n > 0)

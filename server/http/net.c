@@ -177,10 +177,16 @@ void dg_net_unwatch(struct dg_net *net, uint64_t id)
     pthread_mutex_unlock(&net->lock);
 }
 
+/* The lock is held. */
+static size_t n_open(const struct dg_net *net)
+{
+    return net->count + net->n_coming;
+}
+
 size_t dg_net_count(struct dg_net *net)
 {
     pthread_mutex_lock(&net->lock);
-    size_t n = net->count + net->n_coming;
+    size_t n = n_open(net);
     pthread_mutex_unlock(&net->lock);
     return n;
 }
@@ -196,7 +202,7 @@ void dg_net_counts(struct dg_net *net, struct dg_net_counts *out)
 {
     pthread_mutex_lock(&net->lock);
     *out = net->counts;
-    out->open = net->count + net->n_coming;
+    out->open = n_open(net);
     pthread_mutex_unlock(&net->lock);
 }
 

@@ -25,8 +25,8 @@ struct dg_models;
 struct dg_opening {
     /* [n], borrowed */
     struct dg_listing *listings[DG_OPENING_MAX];
-    /* [n] where their models go, each referenced, or NULL: its owner releases them, whatever became
-     * of the wait */
+    /* [n] where to put their models, referenced. The caller releases those that are not NULL, also
+     * if the request failed or was cancelled */
     struct dg_served **models[DG_OPENING_MAX];
     size_t n;
     /* not 0: the request has ended and must not wait */

@@ -16,8 +16,8 @@ void dg_feeder_close(struct dg_feeder *f);
 
 /* Feed a request; it is woken when all its items are over. DG_EAGAIN: too many are being fed. */
 int dg_feeder_add(struct dg_feeder *f, struct dg_request *r, struct dg_error *err);
-/* Give an item back to the feeder, which goes on with it: its task is over, or (from the feeder's
- * planners) its hop is planned, or cannot be. */
+/* Hand an item back to the feeder: its task has ended, or a planner has planned its hop or failed
+ * to. */
 void dg_feeder_give(struct dg_feeder *f, struct dg_item *item);
 /* Have the feeder look for new work, such as a request that has ended. */
 void dg_feeder_poke(struct dg_feeder *f);

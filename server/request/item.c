@@ -105,7 +105,7 @@ static bool open_models(struct dg_item *item, void (*ready)(void *item))
     o->arg = item;
     if (dg_opening_try(r->app->models, o))
         return true;
-    if (!r->fed) { /* a fed one has a deadline, and the feeder cancels its openings */
+    if (!r->fed) { /* the feeder cancels those of fed requests */
         if (r->deadline_ns == 0)
             dg_request_set_deadline(r);
         atomic_store(&r->opens, true);

@@ -294,7 +294,8 @@ int dg_request_submit(struct dg_item *item, struct dg_error *err)
     t->came_ns = r->came_ns;
     /* These must not be refused later: a stream's reply has begun, a second hop's first is done. */
     t->patient = r->fed || r->stream || atomic_load(&item->at) > 0;
-    /* A stream shows the last hop alone, and is not to be read while that is planned. */
+    /* A stream shows only the last hop. Planning that hop writes the stream, which must not be read
+     * meanwhile. */
     t->progress = r->stream && t == dg_item_last_hop(item)->task ? progress : NULL;
     t->done = item_over;
     t->arg = item;

@@ -98,15 +98,21 @@ def make(program, folder, source="en", target="de", D=32, F=64, layers=2, end_bi
     return folder
 
 
-def allow_unknown(program, folder):
-    """Allows <unk> in answers, which Marian never gives and converted models therefore exclude."""
+def edit(program, folder, change, *options):
+    """Changes a bundle's manifest, which it returns, and seals the bundle again."""
     path = os.path.join(folder, "manifest.json")
     with open(path, encoding="utf-8") as f:
         manifest = json.load(f)
-    del manifest["decoding"]["never"]
+    change(manifest)
     with open(path, "w", encoding="utf-8") as f:
         json.dump(manifest, f)
-    subprocess.run([program, "seal", folder], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([program, "seal", folder, *options], check=True, stdout=subprocess.DEVNULL)
+    return manifest
+
+
+def allow_unknown(program, folder):
+    """Allows <unk> in answers, which Marian never gives and converted models therefore exclude."""
+    edit(program, folder, lambda manifest: manifest["decoding"].pop("never"))
 
 
 @contextlib.contextmanager

@@ -1,12 +1,11 @@
 """Google's Translation API v2 on the wire."""
-import json
 import os
 import shutil
-import subprocess
 
 import pytest
 import requests
 
+import bundle
 from conftest import CLI, PATIENCE, Server
 
 ENGLISH = "The committee will meet again on Thursday to discuss the new proposal."
@@ -136,11 +135,8 @@ def test_errors_in_its_shape(server, more, body, status, reason, message):
 
 def test_an_error_says_that_there_are_more_languages(models, tmp_path):
     shutil.copytree(os.path.join(models, "en-de"), tmp_path / "many")
-    path = tmp_path / "many" / "manifest.json"
-    manifest = json.loads(path.read_text())
     codes = ["de", *(a + b for a in "abc" for b in "abcdefghijklmnopqrstuvwxyz")]
-    path.write_text(json.dumps(dict(manifest, pairs=[["en", code] for code in codes])))
-    subprocess.run([CLI, "seal", tmp_path / "many"], check=True, capture_output=True)
+    bundle.edit(CLI, tmp_path / "many", lambda manifest: manifest.update(pairs=[["en", code] for code in codes]))
     with Server(str(tmp_path / "many")) as s:
         said = s.post(PATH, {"q": "a", "target": "zz"}).json()["error"]["message"]
     listed = said.split("expected one of ")[1].split(", ")

@@ -1,5 +1,4 @@
 """GET /metrics: the format, the names, and that the numbers are those of what happened."""
-import json
 import os
 import re
 import shutil
@@ -224,12 +223,7 @@ def test_names_of_any_length_are_labels(tmp_path):
     names = {"long": "n" * 255, "odd": '"' * 100, "middle": "m" * 145}
     for i, (folder, name) in enumerate(names.items()):
         path = bundle.make(CLI, str(tmp_path / "models" / folder), ["en", "de", "fr"][i], ["de", "fr", "en"][i], seed=i)
-        with open(path + "/manifest.json", encoding="utf-8") as f:
-            manifest = json.load(f)
-        manifest["name"] = name
-        with open(path + "/manifest.json", "w", encoding="utf-8") as f:
-            json.dump(manifest, f)
-        subprocess.run([CLI, "seal", path], check=True, stdout=subprocess.DEVNULL)
+        bundle.edit(CLI, path, lambda manifest: manifest.update(name=name))
     with Server(str(tmp_path / "models")) as server:
         values, _ = read(server)
         shown = {dict(labels)["model"].replace('\\"', '"') for name, labels in values if name == "dragoman_model_info"}

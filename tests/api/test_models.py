@@ -86,12 +86,7 @@ def test_of_several_the_one_for_the_fewest_pairs_answers_and_pivots_take_the_lar
     def put(name, source, target, *more, **shape):
         folder = str(tmp_path / name)
         bundle.make(CLI, folder, source, target, end_bias=2.6, **shape)
-        with open(folder + "/manifest.json", encoding="utf-8") as f:
-            manifest = json.load(f)
-        manifest["pairs"] += [list(p) for p in more]
-        with open(folder + "/manifest.json", "w", encoding="utf-8") as f:
-            json.dump(manifest, f)
-        subprocess.run([CLI, "seal", folder, "--set", "name=" + name], check=True, capture_output=True)
+        bundle.edit(CLI, folder, lambda manifest: manifest["pairs"].extend(map(list, more)), "--set", "name=" + name)
     put("a-many", "en", "de", ("de", "en"), ("en", "fr"), seed=1, D=48)
     put("b-one", "en", "de", seed=2)
     put("c-one", "en", "de", seed=3, D=64)
@@ -162,14 +157,12 @@ def test_a_card_says_what_a_model_is_and_where_it_comes_from(tmp_path):
     """Licence, size and text against the bundle's own files."""
     folder = str(tmp_path / "one")
     bundle.make(CLI, folder, "en", "de")
-    with open(folder + "/manifest.json", encoding="utf-8") as f:
-        manifest = json.load(f)
-    manifest["licence"], manifest["description"] = "CC-BY-NC-4.0", "Says nothing that can be read"
-    manifest["origin"] = {"source": "opus-mt/en-de", "files": []}
-    manifest["training"]["scores"] = [{"set": "test", "bleu": 0.5, "chrf": 1.5, "perplexity": 900.0}]
-    with open(folder + "/manifest.json", "w", encoding="utf-8") as f:
-        json.dump(manifest, f)
-    subprocess.run([CLI, "seal", folder], check=True, capture_output=True)
+
+    def change(manifest):
+        manifest["licence"], manifest["description"] = "CC-BY-NC-4.0", "Says nothing that can be read"
+        manifest["origin"] = {"source": "opus-mt/en-de", "files": []}
+        manifest["training"]["scores"] = [{"set": "test", "bleu": 0.5, "chrf": 1.5, "perplexity": 900.0}]
+    manifest = bundle.edit(CLI, folder, change)
     with Server(folder) as s:
         (model,) = s.get("/v1/models").json()["models"]
         url = "/v1/models/%s/card" % model["version"]

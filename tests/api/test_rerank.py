@@ -1,4 +1,4 @@
-"""The field rerank: answers are read back in the opposite direction, and the one that gives the text again is chosen."""
+"""The field rerank: answers are scored by back-translation, and the best one is chosen."""
 import concurrent.futures
 import os
 import subprocess
@@ -37,7 +37,7 @@ def expected(target):
 
 
 def test_many_at_once_get_the_command_line_s_answers(bundled):
-    """Some with rerank, some with the same eight answers, some plain: an answer depends on its own options alone, and the second time, too."""
+    """Concurrent requests with rerank, with eight answers and without options: each answer depends only on its own options, also when it is cached."""
     wanted = {target: expected(target) for target in ("de", "fr")}
     eight = {target: [ask(bundled, text, target, n_best=8, beam_size=8) for text in TEXTS] for target in ("de", "fr")}
     plain = {target: [ask(bundled, text, target) for text in TEXTS] for target in ("de", "fr")}
