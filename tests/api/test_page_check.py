@@ -1,4 +1,5 @@
 """The web page's Check: which sentences of a translation would hardly give the text if they were translated back."""
+import json
 import os
 import re
 
@@ -126,3 +127,13 @@ def test_without_the_way_back_nothing_is_chosen(chrome, tmp_path):  # noqa: F811
         page.choose_languages("de", "fr")
         assert page.translate("Der Hund schläft.") and not page["error"].is_displayed()
     chrome.get_log("browser")  # of the refusal
+
+
+def test_what_cannot_be_cut_is_not_chosen_from_when_it_is_long(page, chrome):  # noqa: F811
+    """A text on one line, with rerank, might take longer than a request may."""
+    page["rerank"].click()
+    for text, careful in (("Two dogs. " * 20, True), ("Two dogs. " * 700, False)):
+        sent(chrome)
+        page.translate(text)
+        asked = [json.loads(body) for url, body in sent(chrome) if url.endswith("/v1/translate")]
+        assert [request["rerank"] for request in asked if request["text"].strip() == text.strip()] == [careful]

@@ -2,7 +2,7 @@
 import * as api from './api.js';
 import {$, copySelection, fill, node, offers} from './elements.js';
 import {onFiles, readText, save, translatedName} from './file.js';
-import {begin, countPoints, direction, isWrapped} from './text.js';
+import {CHUNK, begin, countPoints, direction, isWrapped} from './text.js';
 import {local} from './kept.js';
 import {Documents} from './documents.js';
 import {Field} from './field.js';
@@ -165,7 +165,8 @@ async function translate(text, signal, anew) {
   const run = async () => {
     while (next < parts.length) {
       const part = parts[next++];
-      const answer = await api.patiently(() => streamed({text: part.text, source, target, format, glossary, rerank},
+      const careful = rerank && part.text.length <= CHUNK; // a part that cannot be cut, such as HTML, might pass the server's deadline
+      const answer = await api.patiently(() => streamed({text: part.text, source, target, format, glossary, rerank: careful},
         (s) => output.sentence(part, s), signal), signal);
       output.finish(part, answer.translations[0]);
       done++;

@@ -25,7 +25,7 @@ export function words(s) {
 // The first n UTF-16 units of s, without half a character at the end.
 export const begin = (s, n) => s.slice(0, n).replace(/[\ud800-\udbff]$/, '');
 
-const CHUNK = 6000;
+export const CHUNK = 6000;
 const LINE = /(?<=\n)/, PARAGRAPH = /(?<=\n[ \t]*\n)/;
 // After what no sentence of a format continues, so that the parts' translations are those of the whole.
 const CUTS = {text: LINE, wrapped: PARAGRAPH, srt: PARAGRAPH};
