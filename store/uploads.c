@@ -28,6 +28,7 @@ static const char *const steps[] = {
     "ALTER TABLE documents ADD COLUMN owner TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE documents ADD COLUMN glossary TEXT NOT NULL DEFAULT '';",
     "CREATE INDEX documents_by_age ON documents(created_s);",
+    "ALTER TABLE documents ADD COLUMN rerank INTEGER NOT NULL DEFAULT 0;",
 };
 
 static const struct dg_schema schema = {.application_id = 1145521219, /* "DGDC" */
@@ -115,20 +116,21 @@ int dg_uploads_add(struct dg_uploads *d, const void *file, size_t n, int64_t mos
     if (rc == DG_OK)
         rc = dg_db_prepare_texts(&d->db,
             "INSERT INTO documents(id, key, name, source, target, owner, glossary, state, characters,"
-            " created_s, file) VALUES(?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?)",
+            " created_s, file, rerank) VALUES(?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?)",
             texts, &s, err);
     if (rc != DG_OK)
         return rc;
     sqlite3_bind_int64(s, 8, made->characters);
     sqlite3_bind_int64(s, 9, made->created_s);
     sqlite3_bind_blob64(s, 10, n ? file : "", n, SQLITE_STATIC);
+    sqlite3_bind_int(s, 11, made->rerank);
     made->state = DG_UPLOAD_QUEUED;
     return dg_db_run_take(&d->db, s, err);
 }
 
 #define INFO                                                                                       \
     "SELECT id, key, name, source, target, state, characters, created_s, message, file, owner,"    \
-    " glossary"
+    " glossary, rerank"
 
 /* Read the statement's only row. Append its file's bytes to `file` unless that is NULL. */
 static int read_row(struct dg_uploads *d, sqlite3_stmt *s, struct dg_upload *out,
@@ -151,6 +153,7 @@ static int read_row(struct dg_uploads *d, sqlite3_stmt *s, struct dg_upload *out
     dg_db_copy_text(s, 8, out->message, sizeof out->message);
     dg_db_copy_text(s, 10, out->owner, sizeof out->owner);
     dg_db_copy_text(s, 11, out->glossary, sizeof out->glossary);
+    out->rerank = sqlite3_column_int(s, 12) != 0;
     const void *bytes = file ? sqlite3_column_blob(s, 9) : NULL;
     if (file && bytes)
         dg_buffer_add(file, bytes, (size_t)sqlite3_column_bytes(s, 9));

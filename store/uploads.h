@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define DG_UPLOAD_ID 37  /* a UUID, NUL */
@@ -28,6 +29,8 @@ struct dg_upload {
     char owner[DG_UPLOAD_OWNER];
     /* name or id of the glossary; "": none */
     char glossary[DG_UPLOAD_GLOSSARY];
+    /* read its answers back (dg_translate_options) */
+    bool rerank;
     enum dg_upload_state state;
     int64_t characters, created_s;
     /* reason for the failure */
@@ -52,9 +55,9 @@ uint64_t dg_uploads_failures(const struct dg_uploads *d);
  * DG_EAGAIN: another process has them, or has locked the file. */
 int dg_uploads_take_over(struct dg_uploads *d, struct dg_error *err);
 
-/* Add and queue a document. The caller sets made's name, languages, owner, glossary, characters and
- * created_s; id, key and state are filled in. DG_EAGAIN: all files together would exceed
- * most_bytes. */
+/* Add and queue a document. The caller sets made's name, languages, owner, glossary, rerank,
+ * characters and created_s; id, key and state are filled in. DG_EAGAIN: all files together would
+ * exceed most_bytes. */
 int dg_uploads_add(struct dg_uploads *d, const void *file, size_t n, int64_t most_bytes,
     struct dg_upload *made, struct dg_error *err);
 /* DG_ENOTFOUND. */

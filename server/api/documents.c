@@ -1,5 +1,6 @@
 #include "server/api/documents.h"
 
+#include "base/fields.h"
 #include "documents/extract.h"
 #include "server/access/gate.h"
 #include "server/api/answer.h"
@@ -43,6 +44,8 @@ static struct dg_json *describe(const struct dg_upload *u, double share)
     dg_json_set_string(o, "target", u->target);
     if (u->glossary[0] != '\0')
         dg_json_set_string(o, "glossary", u->glossary);
+    if (u->rerank)
+        dg_json_set_take(o, "rerank", dg_json_new_bool(true));
     dg_json_set_string(o, "status", names[u->state]);
     dg_json_set_real(o, "progress", u->state == DG_UPLOAD_DONE ? 1 : share);
     dg_json_set_int(o, "characters", u->characters);
@@ -52,9 +55,13 @@ static struct dg_json *describe(const struct dg_upload *u, double share)
     return o;
 }
 
+static const struct dg_field rerank_field = {
+    .name = "rerank", .kind = DG_FIELD_BOOL, DG_FIELD_AT(struct dg_upload_order, rerank)};
+
 static int read_fields(const struct dg_json *o, struct dg_upload_order *order, struct dg_error *err)
 {
-    static const char *const fields[] = {"source", "target", "glossary", NULL};
+    static const char *const fields[] = {"source", "target", "glossary", "rerank", NULL};
+    const char *rerank = NULL;
     int rc = dg_json_only(o, NULL, fields, err);
     if (rc == DG_OK)
         rc = dg_json_field_string(o, NULL, "source", &order->source, err);
@@ -62,6 +69,10 @@ static int read_fields(const struct dg_json *o, struct dg_upload_order *order, s
         rc = dg_json_field_string(o, NULL, "target", &order->target, err);
     if (rc == DG_OK)
         rc = dg_json_field_string(o, NULL, "glossary", &order->glossary, err);
+    if (rc == DG_OK)
+        rc = dg_json_field_string(o, NULL, "rerank", &rerank, err);
+    if (rc == DG_OK && rerank)
+        rc = dg_field_set(&rerank_field, "rerank", rerank, order, err);
     if (rc == DG_OK && (!order->source || !order->target))
         rc = dg_error_field(err, DG_EINVAL, order->source ? "target" : "source", "%s is missing",
             order->source ? "target" : "source");

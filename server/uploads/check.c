@@ -3,9 +3,11 @@
 #include "server/config.h"
 #include "server/glossaries/collections.h"
 #include "server/glossaries/glossaries.h"
+#include "server/models/listing.h"
 #include "server/models/models.h"
 #include "text/detect/detect.h"
 #include "text/utf8.h"
+#include "translate/translator/way_back.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -66,6 +68,18 @@ static int check_glossary(const struct dg_app *app, const struct dg_upload *made
     return rc;
 }
 
+/* Checks that the last model can read its answers back. */
+static int check_rerank(const struct dg_way *way, struct dg_error *err)
+{
+    const struct dg_search usual = {.alpha = -1};
+    size_t back;
+    if (way->same)
+        return DG_OK;
+    const struct dg_bundle *last = way->hops[way->n - 1].listing->bundle;
+    const char *const *pair = way->hops[way->n - 1].pair;
+    return dg_way_back_find(last, &usual, pair[0], pair[1], &back, err);
+}
+
 int dg_upload_check(const struct dg_app *app, const struct dg_upload_order *o,
     struct dg_upload *made, struct dg_error *err)
 {
@@ -98,6 +112,9 @@ int dg_upload_check(const struct dg_app *app, const struct dg_upload_order *o,
         snprintf(made->glossary, sizeof made->glossary, "%s", o->glossary);
         rc = check_glossary(app, made, &way, err);
     }
+    made->rerank = o->rerank;
+    if (rc == DG_OK && o->rerank)
+        rc = check_rerank(&way, err);
     dg_way_release(&way);
     return rc;
 }

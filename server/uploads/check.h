@@ -10,7 +10,7 @@
 /* Limits of a document's file; text_bytes is the limit of its texts. */
 struct dg_extract_limits dg_upload_limits(size_t text_bytes);
 
-/* Fill in made's characters, languages and glossary; its owner must be set. Errors as
+/* Fill in made's characters, languages, glossary and rerank; its owner must be set. Errors as
  * dg_uploader_add. */
 int dg_upload_check(const struct dg_app *app, const struct dg_upload_order *order,
     struct dg_upload *made, struct dg_error *err);

@@ -74,7 +74,8 @@ static int make_request(struct dg_upload_run *run, struct dg_app *app, struct dg
     if (rc != DG_OK)
         return rc;
     struct dg_request *r = run->request;
-    struct dg_request_options options = {.search.alpha = -1}; /* the model's length penalty */
+    /* the model's length penalty */
+    struct dg_request_options options = {.search.alpha = -1, .rerank = run->upload.rerank};
     snprintf(r->owner, sizeof r->owner, "%s", run->upload.owner);
     r->client = dg_gate_client_of(app->auth, r->owner);
     if (run->upload.glossary[0] != '\0')

@@ -36,6 +36,8 @@ struct dg_upload_order {
     const char *source, *target;
     /* the name of one of the server's, or the id of one of the key's; NULL: none */
     const char *glossary;
+    /* read the answers back */
+    bool rerank;
     /* the key's id, "": none (dg_gate_owner), and what is charged for the document */
     const char *owner;
     struct dg_visit *visit;
@@ -51,8 +53,8 @@ int dg_uploader_fits(const struct dg_uploader *u, const char *name, size_t n, st
 /* Store a document that fits, for translation. DG_EUNSUP, DG_EINVAL, DG_ELIMIT (field file): it
  * cannot be translated, or its name has DG_UPLOAD_NAME bytes or more; DG_ENOTFOUND: no model for
  * its languages, or, like DG_EINVAL, with field glossary: no such glossary, or none for these
- * languages; DG_EQUOTA; DG_EAGAIN: too many are stored; DG_ECANCELED: the server stops. On the
- * thread of dg_uploader_post. */
+ * languages; DG_EUNSUP (field rerank): the model cannot read answers back; DG_EQUOTA; DG_EAGAIN:
+ * too many are stored; DG_ECANCELED: the server stops. On the thread of dg_uploader_post. */
 int dg_uploader_add(struct dg_uploader *u, const struct dg_upload_order *order,
     struct dg_upload *made, struct dg_error *err);
 

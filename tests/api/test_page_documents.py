@@ -1,12 +1,13 @@
 """Documents on the web page, in a real browser: what is offered, sent, shown meanwhile, and downloaded."""
 import io
 import json
+import os
 import zipfile
 
 import pytest
 import requests
 
-from conftest import PATIENCE, Server
+from conftest import PATIENCE, ROOT, Server
 from selenium.webdriver.common.by import By
 from test_keys import new_key
 from web_page import BUNDLES, Keys, Page, axe, chord, chrome, emulate, phone, picture, pressed, sent, sideways, tab_to, unplugged  # noqa: F401
@@ -240,6 +241,28 @@ def test_the_keyboard_is_enough_for_documents(chrome, served, tmp_path, folder):
     chord(page, Keys.SHIFT, Keys.TAB)
     pressed(page, Keys.ENTER)
     assert not page["document"].is_displayed() and chrome.switch_to.active_element == page["file"]
+
+
+def test_a_document_is_translated_carefully(chrome, served, tmp_path):  # noqa: F811
+    page = DocumentPage(chrome, served)
+    page["rerank"].click()  # as on a first visit
+    page.upload(tmp_path / "a.docx", docx("I forgot my umbrella on the bus this morning."))
+    page.finished()
+    made = json.loads(chrome.execute_script("return sessionStorage.getItem('dragoman-documents')"))[0]["made"]
+    assert made["rerank"] and "im Bus" in words(served.get("/v1/documents/%s/result" % made["id"]).content)
+
+
+def test_a_model_of_one_direction_translates_a_document_plainly(chrome, tmp_path):  # noqa: F811
+    models = tmp_path / "models"
+    models.mkdir()
+    (models / "one-way").symlink_to(os.path.join(ROOT, "tests", "data", "en-de"))
+    (models / "en-de-fr").symlink_to(os.path.join(BUNDLES, "en-de-fr"))
+    with Server(str(models), "--documents", str(tmp_path / "d.db")) as s:
+        page = DocumentPage(chrome, s)
+        page["rerank"].click()  # as on a first visit
+        page.upload(tmp_path / "a.docx", docx(TEXT))
+        page.finished()
+    chrome.get_log("browser")  # of the refusal
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,11 +1,14 @@
 """The field rerank: answers are scored by back-translation, and the best one is chosen."""
 import concurrent.futures
+import contextlib
 import os
+import sqlite3
 import subprocess
 
 import pytest
+import requests
 
-from conftest import CLI, ROOT, Server
+from conftest import CLI, PATIENCE, ROOT, Server
 from test_batch import answers, item
 from test_stream import stream
 from web_page import BUNDLES
@@ -57,6 +60,29 @@ def test_streams_and_batches_have_it(bundled):
     reply = bundled.post("/v1/batch", {"items": [item(TEXTS[0], id="a", rerank=True), item(TEXTS[0], id="b"), item(TEXTS[0], id="c", target="fr", rerank=True)]})
     texts = [x["text"] for x in answers(reply)]
     assert texts[0] == UMBRELLA != texts[1] and texts[2] == ask(bundled, TEXTS[0], "fr", rerank=True)
+
+
+def test_a_document_has_it(tmp_path):
+    """Also after a restart before its turn. A model that does not translate back refuses it at once."""
+    def send(server, **fields):
+        return requests.post(server.url("/v1/documents"), files={"file": ("a.txt", TEXTS[0])}, data={"source": "en", "target": "de", **fields}, timeout=PATIENCE)
+
+    def text(server, made):
+        server.until(lambda: server.get("/v1/documents/" + made["id"]).json()["status"] == "done")
+        return server.get("/v1/documents/%s/result" % made["id"]).text
+    store = ["--documents", str(tmp_path / "d.db")]
+    with Server(BUNDLES, *store) as server:
+        careful, plain = send(server, rerank="true").json(), send(server, rerank="false").json()
+        assert careful["rerank"] is True and "rerank" not in plain and text(server, careful) == UMBRELLA != text(server, plain)
+        reply = send(server, rerank="1")
+        assert reply.status_code == 400 and reply.json()["error"]["message"] == 'rerank is "1", must be true or false'
+    with contextlib.closing(sqlite3.connect(store[1])) as file, file:
+        file.execute("UPDATE documents SET state = 2, file = ?", (TEXTS[0],))
+    with Server(BUNDLES, *store) as server:
+        assert text(server, careful) == UMBRELLA != text(server, plain)
+    with Server(os.path.join(ROOT, "tests", "data"), *store) as server:
+        reply = send(server, rerank="true")
+        assert reply.status_code == 400 and reply.json()["error"]["code"] == "unsupported" and reply.json()["error"]["field"] == "rerank"
 
 
 def test_fewer_answers_are_the_first_of_all(bundled):

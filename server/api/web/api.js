@@ -181,16 +181,32 @@ export const makeGlossary = (body) => json('POST', 'v1/glossaries', body);
 export const changeGlossary = (id, body) => json('PATCH', ofGlossary(id), body);
 export const removeGlossary = (id) => send('DELETE', ofGlossary(id));
 
+// Languages whose model does not translate back, as the server said: it cannot choose among its answers.
+const oneWay = new Set();
+
+// ask(order): makes a request of it. Where the server cannot rerank, it is asked once more without.
+export async function carefully(order, ask) {
+  const languages = `${order.source} ${order.target}`;
+  try {
+    return await ask({...order, rerank: order.rerank && !oneWay.has(languages)});
+  } catch (e) {
+    if (e.field !== 'rerank') throw e;
+    if (order.source) oneWay.add(languages); // without one, the next file may be in another language
+    return ask({...order, rerank: false});
+  }
+}
+
 // ---- documents
 
 const ofDocument = ({id}, rest = '') => `v1/documents/${id}${rest}`;
 
 // Returns {id, …}, which the functions below take. source null: the server finds it out; glossary undefined: none.
-export function sendDocument(file, {source, target, glossary}, signal) {
+export function sendDocument(file, {source, target, glossary, rerank}, signal) {
   const form = new FormData();
   form.append('source', source ?? 'auto');
   form.append('target', target);
   if (glossary) form.append('glossary', glossary);
+  if (rerank) form.append('rerank', true);
   form.append('file', file);
   return json('POST', 'v1/documents', form, signal);
 }

@@ -166,28 +166,14 @@ async function translate(text, signal, anew) {
     while (next < parts.length) {
       const part = parts[next++];
       const careful = rerank && part.text.length <= CHUNK; // a part that cannot be cut, such as HTML, might pass the server's deadline
-      const answer = await api.patiently(() => streamed({text: part.text, source, target, format, glossary, rerank: careful},
-        (s) => output.sentence(part, s), signal), signal);
+      const answer = await api.patiently(() => api.carefully({source, target, rerank: careful},
+        (order) => api.stream({...order, text: part.text, format, glossary}, (s) => output.sentence(part, s), signal)), signal);
       output.finish(part, answer.translations[0]);
       done++;
       if (parts.length > 1) say(`${Math.round((100 * done) / parts.length)} %`);
     }
   };
   await Promise.all([run(), run()]);
-}
-
-// Languages whose model does not translate back, as the server said: it cannot choose among its answers.
-const oneWay = new Set();
-
-async function streamed(body, ...rest) {
-  const languages = `${body.source} ${body.target}`;
-  try {
-    return await api.stream({...body, rerank: body.rerank && !oneWay.has(languages)}, ...rest);
-  } catch (e) {
-    if (e.field !== 'rerank') throw e;
-    oneWay.add(languages);
-    return streamed(body, ...rest);
-  }
 }
 
 async function start() {
@@ -317,7 +303,7 @@ async function upload(files) {
   await state.loading;
   $('error').hidden = true;
   const source = $('source').value === AUTO ? null : $('source').value, target = $('target').value;
-  const order = {source, target, glossary: glossaries.use(source, target)};
+  const order = {source, target, glossary: glossaries.use(source, target), rerank: $('rerank').checked};
   try {
     if (files.length > 1) documents.translateAll(files, order);
     else if (!await openText(file)) documents.translate(file, order);

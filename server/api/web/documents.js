@@ -113,13 +113,13 @@ export class Documents {
     if (refused.length) throw new Error(t`${refused.join(', ')} cannot be translated: names end in ${this.endings().join(' ')}.`);
   }
 
-  // Send a file, wait for its translation, and offer that. order: {source, target, glossary}, see api.sendDocument.
+  // Send a file, wait for its translation, and offer that. order: {source, target, glossary, rerank}, see api.sendDocument.
   translate(file, order) {
     const row = this.add(file.name), {signal} = row.running;
     $('document').focus();
     this.inTurn(row, order.target, async () => {
       row.say(t`Uploading …`);
-      row.made = await api.patiently(() => api.sendDocument(file, order, signal), signal, row.state);
+      row.made = await api.patiently(() => api.carefully(order, (so) => api.sendDocument(file, so, signal)), signal, row.state);
       this.keep();
     });
   }
