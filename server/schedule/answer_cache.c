@@ -1,9 +1,9 @@
 /* DESIGN. An entry is one block of memory: head, hypotheses, arrays, key. It is in a hash chain and
  * in a list by last use, and stays allocated after its eviction as long as it is referenced. A key
- * is the version's text, the search options byte by byte, the ids of the source, those that start
- * the decoder (such as the target language), and the forms and ids of terms: padding that differs
- * makes two keys of one, which costs a miss and never a wrong answer. The seed is random, so that
- * nobody can choose texts that all hash to one chain. */
+ * is the version's text, the search options byte by byte, the ids of the source, those of the
+ * prefix (such as the target language, or the whole forced target), and the forms and ids of terms:
+ * padding that differs makes two keys of one, which costs a miss and never a wrong answer. The seed
+ * is random, so that nobody can choose texts that all hash to one chain. */
 #include "server/schedule/answer_cache.h"
 
 #include "base/clock.h"
@@ -34,7 +34,7 @@ struct entry {
 /* The part of a key between the version and the ids. */
 struct options {
     struct dg_search search;
-    uint32_t want_alignment, whole_vocabulary, n_source, n_lead, n_forms;
+    uint32_t forced, want_alignment, whole_vocabulary, n_source, n_lead, n_prefix, n_forms;
 };
 
 struct dg_answer_cache {
@@ -83,7 +83,7 @@ void dg_answer_cache_close(struct dg_answer_cache *c)
 
 bool dg_answer_cache_takes(const struct dg_sentence *s)
 {
-    return !s->forced && s->n_prefix == s->n_lead && !s->spelling && s->search.pick == 0 &&
+    return (s->forced || s->n_prefix == s->n_lead) && !s->spelling && s->search.pick == 0 &&
            s->search.sampling.temperature == 0;
 }
 
@@ -93,7 +93,7 @@ enum { PARTS = 7 };
 
 struct key {
     struct options options;
-    /* in this order: version with its NUL, options, source ids, leading ids, forms of terms, ids of
+    /* in this order: version with its NUL, options, source ids, prefix, forms of terms, ids of
      * terms, places of their sources */
     struct part {
         const void *data;
@@ -107,14 +107,16 @@ static void key_of(const char *version, const struct dg_sentence *s, struct key 
     const struct dg_terms *t = s->terms ? s->terms : &none;
     memset(&k->options, 0, sizeof k->options);
     memcpy(&k->options.search, &s->search, sizeof s->search);
+    k->options.forced = s->forced;
     k->options.want_alignment = s->want_alignment;
     k->options.whole_vocabulary = s->whole_vocabulary;
     k->options.n_source = s->n_source;
     k->options.n_lead = s->n_lead;
+    k->options.n_prefix = s->n_prefix;
     k->options.n_forms = t->n_forms;
     const struct part parts[PARTS] = {{version, strlen(version) + 1},
         {&k->options, sizeof k->options}, {s->source, s->n_source * sizeof *s->source},
-        {s->prefix, s->n_lead * sizeof *s->prefix}, {t->forms, t->n_forms * sizeof *t->forms},
+        {s->prefix, s->n_prefix * sizeof *s->prefix}, {t->forms, t->n_forms * sizeof *t->forms},
         {t->ids, t->n_ids * sizeof *t->ids},
         {t->sources, t->sources ? t->n * sizeof *t->sources : 0}};
     memcpy(k->parts, parts, sizeof parts);

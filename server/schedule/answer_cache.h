@@ -1,5 +1,5 @@
 /* A cache of the engine's answers, for sentences that occur again. The key is exact: model version,
- * ids, leading ids, terms and every search option; so a cached answer is, bit for bit, the one that
+ * ids, prefix, terms and every search option; so a cached answer is, bit for bit, the one that
  * the engine would give. Bounded in bytes; evicts the least recently used. Pure data structure:
  * knows no queue and no job. Any thread. */
 #ifndef DG_SERVER_SCHEDULE_ANSWER_CACHE_H
@@ -23,9 +23,9 @@ void dg_answer_cache_resize(struct dg_answer_cache *c, size_t max_bytes);
 /* True if it caches anything; c NULL: false. */
 bool dg_answer_cache_is_on(const struct dg_answer_cache *c);
 
-/* True if the sentence's answer may be cached: one from a plain search, not forced or sampled,
- * without a spelling, a picked first piece or a prefix beyond the pieces that only start the
- * decoder. */
+/* True if the sentence's answer may be cached: a forced one, or one from a plain search, not
+ * sampled, without a spelling, a picked first piece or a prefix beyond the pieces that only start
+ * the decoder. */
 bool dg_answer_cache_takes(const struct dg_sentence *s);
 
 /* The answer to a sentence by the model of that version, referenced until released; NULL: a cache

@@ -147,22 +147,28 @@ static void keep_times(struct dg_task *t, const struct dg_entry_times *times)
         t->last_finished_ns = times->finished_ns;
 }
 
+static void keep_answer(const struct dg_entry *e, const struct dg_result *r)
+{
+    const struct dg_served *model = e->task->model;
+    struct dg_sentence s;
+    if (!dg_answer_cache_is_on(model->cache))
+        return;
+    dg_job_sentence(e->job, e->index, &s);
+    if (r->n_hyps && dg_answer_cache_takes(&s))
+        dg_answer_cache_put(model->cache, version_of(model), &s, r);
+}
+
 bool dg_task_accept(
     const struct dg_entry *e, const struct dg_result *r, const struct dg_entry_times *times)
 {
     struct dg_task *t = e->task;
-    struct dg_answer_cache *cache = dg_answer_cache_is_on(t->model->cache) ? t->model->cache : NULL;
     struct dg_error err = {0};
-    struct dg_sentence s;
-    if (cache) /* as asked for now: accepting the answer may change the sentence */
-        dg_job_sentence(e->job, e->index, &s);
+    keep_answer(e, r); /* now: accepting it may change the sentence, and what its ids point to */
     pthread_mutex_lock(&t->lock); /* two workers may hold sentences of one job */
     int rc = dg_job_accept(e->job, e->index, r, &err);
     if (rc != DG_EAGAIN)
         keep_times(t, times);
     pthread_mutex_unlock(&t->lock);
-    if ((rc == DG_OK || rc == DG_EAGAIN) && cache && dg_answer_cache_takes(&s))
-        dg_answer_cache_put(cache, version_of(t->model), &s, r);
     if (rc == DG_EAGAIN)
         return false;
     if (rc != DG_OK)

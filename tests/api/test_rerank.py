@@ -52,6 +52,15 @@ def test_many_at_once_get_the_command_line_s_answers(bundled):
     assert wanted["de"][0] == UMBRELLA != plain["de"][0]
 
 
+def test_cached_answers_are_not_read_back_again():
+    """Only their search was cached: each of the eight was read back again."""
+    with Server(BUNDLES, "--cache-bytes", "1000000") as server:
+        first = [ask(server, text, rerank=True) for text in TEXTS]
+        steps = server.metric("dragoman_decode_steps_total")
+        assert steps > 0 and [ask(server, text, rerank=True) for text in TEXTS] == first
+        assert server.metric("dragoman_decode_steps_total") == steps
+
+
 def test_streams_and_batches_have_it(bundled):
     events = stream(bundled, TEXTS[1], rerank=True)
     assert [name for name, _ in events] == ["sentence", "sentence", "done"]

@@ -222,6 +222,9 @@ static void leading_pieces_are_in_the_key(void **state)
     dg_answer_cache_release(c, r);
     m.s.prefix = &other;
     assert_null(dg_answer_cache_get(c, "v", &m.s));
+    m.s.prefix = &one;
+    m.s.forced = true;
+    assert_null(dg_answer_cache_get(c, "v", &m.s));
     DIFFERS((void)0);
     dg_answer_cache_close(c);
 }
@@ -233,12 +236,12 @@ static void not_for_every_sentence(void **state)
     (void)state;
     make(&m, 1);
     assert_true(dg_answer_cache_takes(&m.s));
-    m.s.forced = true;
-    assert_false(dg_answer_cache_takes(&m.s));
-    make(&m, 1);
     m.s.prefix = &prefix;
     m.s.n_prefix = 1;
     assert_false(dg_answer_cache_takes(&m.s));
+    m.s.forced = true; /* the whole target */
+    assert_true(dg_answer_cache_takes(&m.s));
+    m.s.forced = false;
     m.s.n_lead = 1; /* it only starts the decoder */
     assert_true(dg_answer_cache_takes(&m.s));
     m.s.n_prefix = 2;
