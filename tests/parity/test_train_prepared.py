@@ -84,3 +84,29 @@ def test_one_process_prepares_a_shared_folder(data, whole, tmp_path):
     before = os.stat(folder / "prepared.json").st_mtime_ns
     run(prepare)
     assert os.stat(folder / "prepared.json").st_mtime_ns == before, "what is made is left as it is"
+
+
+def test_names_are_put_in_the_place_of_others(data, tmp_path):
+    """Three further forms of each pair with a name of the list. Another list is other data; a faulty one is refused before any text is read."""
+    recipe = json.loads((data / "recipe.json").read_text())
+    recipe["data"]["names"] = [{"file": "names.tsv", "forms": 3}]
+    own, made = data / "with-names.json", tmp_path / "made"
+    own.write_text(json.dumps(recipe))
+    prepare = [TRAIN, "prepare", str(own), "--data", str(data), "--out", str(made), "--quiet"]
+    names = data / "names.tsv"
+
+    def prepared():
+        run(prepare)
+        return json.loads((made / "prepared.json").read_text())
+    assert "names.tsv" in run(prepare, expect=1)
+    names.write_text("kind\ten\nletter\talpha\n")
+    assert "names.tsv has no column for xx" in run(prepare, expect=2)
+    names.write_text("kind\ten\txx\nletter\tbeta\tbetao\nletter\tgamma\tgammao\nletter\tmu\tmuo\n")
+    first = prepared()
+    source = (data / "train.en").read_text().splitlines()
+    with_name = sum(any(line.split().count(name) == 1 for name in ("beta", "gamma", "mu")) for line in source)
+    kept = first["counts"]["total"]["kept"]
+    assert first["sets"][0]["shards"][0]["sentences"] == kept + 3 * with_name
+    names.write_text("kind\ten\txx\nletter\tbeta\tbetao\nletter\tgamma\tgammao\n")
+    assert prepared()["hash"] != first["hash"]
+    assert "data.names[0].forms" in run([*prepare, "--set", 'data.names=[{"file": "names.tsv", "forms": 101}]'], expect=2)

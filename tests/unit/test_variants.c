@@ -61,7 +61,7 @@ static void test_forms(void **state)
     char out[3][256];
     struct dg_pair a = pair("The street is wet.", "Die Straße ist naß."),
                    b = pair("Why?", "Wieso?"), c = pair("Wait...", "Warte ...");
-    dg_variants_init(&v, r);
+    dg_variants_init(&v, r, NULL);
     assert_true(dg_variants_wanted(r));
     assert_int_equal(forms(&v, &a, 0, out), 2); /* no pair before it to join */
     assert_string_equal(out[0], "THE STREET IS WET.|DIE STRASSE IST NASS.");
@@ -86,7 +86,7 @@ static void test_numbers(void **state)
     char out[3][256], again[3][256];
     struct dg_pair p = pair(
         "On 12 March 2024, 3 of 77: 50, 50; 1,250.", "Am 12. März 2024 3 von 78: 50, 50; 1.250.");
-    dg_variants_init(&v, r);
+    dg_variants_init(&v, r, NULL);
     assert_true(dg_variants_wanted(r));
     assert_int_equal(forms(&v, &p, 5, out), 1);
     int day[2], year[2], grams[2];
@@ -117,8 +117,8 @@ static void test_shares(void **state)
     struct dg_pair p = pair("Yes.", "Ja.");
     size_t n = 0;
     assert_false(dg_variants_wanted(none));
-    dg_variants_init(&v, r);
-    dg_variants_init(&again, r);
+    dg_variants_init(&v, r, NULL);
+    dg_variants_init(&again, r, NULL);
     for (uint64_t i = 0; i < 10000; i++) {
         size_t got = forms(&v, &p, i, out);
         assert_int_equal(got, forms(&again, &p, i, other));

@@ -5,6 +5,7 @@
 #include "trainer/data/hash.h"
 #include "trainer/data/random.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { JOINED_BYTES = 200 }; /* per side: longer lines are not joined */
@@ -13,9 +14,10 @@ enum { LONGEST_NUMBER = 18 }; /* digits: one draw gives no more */
 
 enum kind { UPPER, BARE, JOINED, NUMBERS, KINDS };
 
-void dg_variants_init(struct dg_variants *v, const struct dg_recipe *recipe)
+void dg_variants_init(
+    struct dg_variants *v, const struct dg_recipe *recipe, struct dg_names *const *names)
 {
-    *v = (struct dg_variants){.recipe = recipe};
+    *v = (struct dg_variants){.recipe = recipe, .names = names};
     for (int i = 0; i < 2; i++) {
         dg_buffer_init(&v->last[i]);
         dg_buffer_init(&v->text[i]);
@@ -34,7 +36,7 @@ bool dg_variants_wanted(const struct dg_recipe *recipe)
 {
     const struct dg_recipe_variants *w = &recipe->variants;
     return w->upper > 0 || w->no_full_stop > 0 || w->joined > 0 || w->numbers > 0 || w->words > 0 ||
-           w->mask > 0 || w->signs > 0;
+           w->mask > 0 || w->signs > 0 || recipe->data.n_names > 0;
 }
 
 static bool chosen(double share, uint64_t item, int kind)
@@ -133,15 +135,33 @@ static bool make_numbers(struct dg_variants *v, const struct dg_pair *p)
     return changed > 0;
 }
 
+/* The list of names and its round that a kind from KINDS on means, and the share of pairs that get
+ * this form; false: there is no such kind. */
+static bool names_of(const struct dg_variants *v, int kind, size_t *list, int *round, double *share)
+{
+    const struct dg_recipe_data *d = &v->recipe->data;
+    *round = kind - KINDS;
+    for (*list = 0; *list < d->n_names; (*list)++) {
+        const int rounds = (int)ceil(d->names[*list].forms);
+        *share = d->names[*list].forms - *round;
+        if (*round < rounds)
+            return true;
+        *round -= rounds;
+    }
+    return false;
+}
+
 int dg_variants_make(struct dg_variants *v, const struct dg_pair *p, int kind, struct dg_pair *out,
     struct dg_error *err)
 {
     const struct dg_recipe_variants *w = &v->recipe->variants;
     const double shares[KINDS] = {w->upper, w->no_full_stop, w->joined, w->numbers};
-    int rc = 0;
-    if (kind >= KINDS)
+    double share = kind < KINDS ? shares[kind] : 0;
+    size_t list = 0;
+    int rc = 0, round = 0;
+    if (kind >= KINDS && !names_of(v, kind, &list, &round, &share))
         return 0;
-    if (!chosen(shares[kind], p->item, kind))
+    if (!chosen(share, p->item, kind))
         return 2;
     dg_buffer_reset(&v->text[0]);
     dg_buffer_reset(&v->text[1]);
@@ -153,6 +173,9 @@ int dg_variants_make(struct dg_variants *v, const struct dg_pair *p, int kind, s
         dg_buffer_add(&v->text[1], p->target, p->target_len - 1);
     } else if (kind == JOINED && fit_together(&v->before, p)) {
         make_joined(v, p);
+    } else if (kind >= KINDS) {
+        if (!dg_names_exchange(v->names[list], p, (uint64_t)round, v->text))
+            return 2;
     } else if (kind != NUMBERS || !make_numbers(v, p)) {
         return 2;
     }

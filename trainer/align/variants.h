@@ -1,10 +1,11 @@
 /* Further forms of a training pair, as users write: in capitals, without the full stop, two
- * sentences on one line, with another number. The choice of pairs depends only on their number. One
- * thread at a time. */
+ * sentences on one line, with another number, with other names. The choice of pairs depends only on
+ * their number. One thread at a time. */
 #ifndef DG_TRAINER_ALIGN_VARIANTS_H
 #define DG_TRAINER_ALIGN_VARIANTS_H
 
 #include "base/buffer.h"
+#include "trainer/align/names.h"
 #include "trainer/data/pairs.h"
 #include "trainer/recipe/recipe.h"
 
@@ -14,6 +15,8 @@
 
 struct dg_variants {
     const struct dg_recipe *recipe;
+    /* [recipe->data.n_names] */
+    struct dg_names *const *names;
     /* texts of the previous pair */
     struct dg_buffer last[2];
     /* previous pair, with the texts in `last`; source NULL: none */
@@ -22,7 +25,9 @@ struct dg_variants {
     struct dg_buffer text[2];
 };
 
-void dg_variants_init(struct dg_variants *v, const struct dg_recipe *recipe);
+/* names [recipe->data.n_names]: the recipe's lists, borrowed. */
+void dg_variants_init(
+    struct dg_variants *v, const struct dg_recipe *recipe, struct dg_names *const *names);
 void dg_variants_deinit(struct dg_variants *v);
 /* True if the recipe wants any. */
 bool dg_variants_wanted(const struct dg_recipe *recipe);

@@ -51,6 +51,20 @@ static int clear_folder(const struct dg_prepare_job *j, struct dg_error *err)
     return 0;
 }
 
+/* Before the data is read: a faulty list would be noticed only after it. */
+static int open_names(struct dg_prepare_job *j, struct dg_error *err)
+{
+    const struct dg_recipe_data *d = &j->r->data;
+    int rc = 0;
+    j->names = dg_alloc(d->n_names, sizeof *j->names, "names");
+    for (size_t i = 0; i < d->n_names && !rc; i++) {
+        char *path = dg_recipe_path(j->r, d->names[i].file);
+        rc = dg_names_open(j->r, path, &j->names[i], err);
+        free(path);
+    }
+    return rc;
+}
+
 static int open_job(struct dg_prepare_job *j, const struct dg_recipe *r,
     const struct dg_prepare_options *o, struct dg_error *err)
 {
@@ -74,7 +88,7 @@ static int open_job(struct dg_prepare_job *j, const struct dg_recipe *r,
         dg_pool_keep_shared(j->pool);
     if (rc == 0)
         rc = dg_pairs_open(o->dir, &j->pairs, err);
-    return rc;
+    return rc ? rc : open_names(j, err);
 }
 
 static void close_job(struct dg_prepare_job *j)
@@ -84,6 +98,9 @@ static void close_job(struct dg_prepare_job *j)
     for (size_t i = 0; j->dictionaries && i < j->r->data.n_pairs; i++)
         dg_dictionary_close(j->dictionaries[i]);
     free(j->dictionaries);
+    for (size_t i = 0; j->names && i < j->r->data.n_names; i++)
+        dg_names_close(j->names[i]);
+    free(j->names);
     dg_pairs_close(j->pairs);
     dg_hash_set_free(j->held_out);
     dg_near_copies_free(j->near);

@@ -99,7 +99,7 @@ int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err)
     struct dg_pair p = {0};
     int got = 1;
     dg_encode_block_init(&b, j);
-    dg_variants_init(&forms.variants, j->r);
+    dg_variants_init(&forms.variants, j->r, j->names);
     int rc = dg_pairs_rewind(j->pairs, err);
     while (rc == 0 && got > 0) {
         got = dg_pairs_next(j->pairs, &p, err);

@@ -146,6 +146,8 @@ int dg_prepare_inputs(const struct dg_recipe *r, struct dg_json **out, struct dg
     }
     for (size_t i = 0; i < r->data.n_held_out && rc == 0; i++)
         rc = add_input(r, r->data.held_out[i], list, err);
+    for (size_t i = 0; i < r->data.n_names && rc == 0; i++)
+        rc = add_input(r, r->data.names[i].file, list, err);
     struct dg_vocabulary_files v = {{NULL}};
     if (rc == 0)
         rc = dg_vocabulary_find(r, &v, err);

@@ -14,6 +14,7 @@
 #include "trainer/progress.h"
 #include "trainer/data/vocabulary.h"
 #include "trainer/align/dictionary.h"
+#include "trainer/align/names.h"
 
 #define DG_MAX_DOMAINS 65535
 
@@ -46,6 +47,8 @@ struct dg_prepare_job {
     struct dg_pairs *pairs;
     /* [data.n_pairs]; NULL: not wanted */
     struct dg_dictionary **dictionaries;
+    /* [data.n_names] */
+    struct dg_names **names;
     struct dg_vocabulary *vocabulary;
     /* [n_domains] labels in the order of their first appearance */
     char **domains;

@@ -183,6 +183,41 @@ static int read_held_out(struct dg_recipe *r, const struct dg_json *data, struct
     return 0;
 }
 
+static int read_names(struct dg_recipe *r, const struct dg_json *data, struct dg_error *err)
+{
+    static const char *const allowed[] = {"file", "forms", NULL};
+    const struct dg_json *list;
+    int rc = read_array(data, "data", "names", &list, &r->data.n_names, err);
+    if (rc)
+        return rc;
+    r->data.names = dg_alloc_arena(&r->arena, r->data.n_names, sizeof *r->data.names);
+    for (size_t i = 0; i < r->data.n_names && !rc; i++) {
+        struct dg_recipe_names *f = &r->data.names[i];
+        char name[64];
+        snprintf(name, sizeof name, "data.names[%zu]", i);
+        f->forms = 1;
+        rc = dg_json_only(dg_json_at(list, i), name, allowed, err);
+        if (rc == 0)
+            rc = read_text(r, dg_json_at(list, i), name, "file", true, &f->file, err);
+        if (rc == 0)
+            rc = dg_json_field_number(
+                dg_json_at(list, i), name, "forms", 0, DG_MAX_NAME_FORMS, &f->forms, err);
+    }
+    return rc;
+}
+
+static struct dg_json *names_json(const struct dg_recipe_data *d)
+{
+    struct dg_json *list = dg_json_new_array();
+    for (size_t i = 0; i < d->n_names; i++) {
+        struct dg_json *o = dg_json_new_object();
+        dg_json_set_string(o, "file", d->names[i].file);
+        dg_json_set_real(o, "forms", d->names[i].forms);
+        dg_json_append_take(list, o);
+    }
+    return list;
+}
+
 int dg_recipe_weights_read(struct dg_recipe *r, const struct dg_json *o, const char *name,
     struct dg_recipe_weight **out, size_t *n, struct dg_error *err)
 {
@@ -287,7 +322,7 @@ double dg_recipe_domain_weight(const struct dg_recipe *r, const char *domain)
 int dg_recipe_data_read(const struct dg_json *data, struct dg_recipe *r, struct dg_error *err)
 {
     static const char *const allowed[] = {
-        "pairs", "held_out", "domain_weights", "target_tags", NULL};
+        "pairs", "held_out", "names", "domain_weights", "target_tags", NULL};
     int rc = dg_json_only(data, "data", allowed, err);
     if (rc == 0)
         rc = read_tags(r, data, err);
@@ -295,6 +330,8 @@ int dg_recipe_data_read(const struct dg_json *data, struct dg_recipe *r, struct 
         rc = read_pairs(r, data, err);
     if (rc == 0)
         rc = read_held_out(r, data, err);
+    if (rc == 0)
+        rc = read_names(r, data, err);
     if (rc == 0)
         rc = dg_recipe_weights_read(r, dg_json_get(data, "domain_weights"), "data.domain_weights",
             &r->data.domain_weights, &r->data.n_domain_weights, err);
@@ -339,6 +376,8 @@ struct dg_json *dg_recipe_data_write(const struct dg_recipe *r)
         dg_json_append_take(held, dg_json_new_string(d->held_out[i], strlen(d->held_out[i])));
     dg_json_set_take(o, "pairs", pairs);
     dg_json_set_take(o, "held_out", held);
+    if (d->n_names) /* as above */
+        dg_json_set_take(o, "names", names_json(d));
     dg_json_set_take(
         o, "domain_weights", dg_recipe_weights_write(d->domain_weights, d->n_domain_weights));
     dg_json_set_string(o, "target_tags", tag_names[d->target_tags]);

@@ -63,6 +63,17 @@ struct dg_recipe_weight {
     double weight;
 };
 
+/* A list of names to put in the place of others (trainer/align/names.h); its path is relative to
+ * the data folder. */
+enum { DG_MAX_NAME_FORMS = 100 };
+
+struct dg_recipe_names {
+    const char *file;
+    /* how many further forms each pair with a name of the list gets: 6 six, 0.5 every other one one
+     */
+    double forms;
+};
+
 /* A part of a run with weights of its own. */
 struct dg_recipe_stage {
     /* its last update; INT64_MAX: to the end of the run */
@@ -81,6 +92,8 @@ struct dg_recipe_data {
     /* further files (plain lines) whose lines must not be trained on */
     const char **held_out;
     size_t n_held_out;
+    struct dg_recipe_names *names;
+    size_t n_names;
     struct dg_recipe_weight *domain_weights;
     size_t n_domain_weights;
     /* derived: some training file has a side that a model made */
