@@ -22,6 +22,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import machine  # noqa: E402
+import names  # noqa: E402
 import ordinary  # noqa: E402
 import record  # noqa: E402
 import texts  # noqa: E402
@@ -118,6 +119,8 @@ def measure(a, bundle):
             record.write(a.out, name_of_file, {".json": result})
     result["ordinary"] = ordinary.measure(lambda source, target, lines: translate(a, bundle, source, target, lines)[0],
                                           lambda *pairs: token_means(a, bundle, *pairs))
+    result["names"] = names.measure(lambda source, target, lines: translate(a, bundle, source, target, lines)[0],
+                                    [x for x in pairs if not a.pairs or x in a.pairs.split(",")])
     record.write(a.out, name_of_file, {".json": result})
     return result
 
@@ -135,10 +138,10 @@ def report(r):
     signature = next((s["signature"] for p in r["scores"].values() for s in p.values()), "")
     out = [f"## {r['name']} `{r['version'][:12]}`", "", f"`{signature}`, beam {r['beam']}, α {r['alpha']}.", ""]
     for purpose in ("reporting", "choosing"):
-        names = [n for n, (_, p) in SETS.items() if p == purpose and any(n in s for s in r["scores"].values())]
-        if names:
+        chosen = [n for n, (_, p) in SETS.items() if p == purpose and any(n in s for s in r["scores"].values())]
+        if chosen:
             out += [f"| for {purpose}: BLEU, chrF2 | " + " | ".join(map(arrow, pairs)) + " |", "|---" * (1 + len(pairs)) + "|"]
-            for n in names:
+            for n in chosen:
                 cells = [r["scores"][p].get(n) for p in pairs]
                 out.append(f"| {n} | " + " | ".join(f"**{s['bleu']:.1f}**, {s['chrf']:.1f}" if s else "" for s in cells) + " |")
             out.append("")
@@ -148,7 +151,7 @@ def report(r):
             out.append(f"| {arrow(p)}, {n} | {s['empty']} | {percent(s['end_kept'])} | {percent(s['flags'].get('repetition', 0))} | "
                        f"{percent(s['flags'].get('low_confidence', 0))} | "
                        f"{percent(s['flags'].get('number_mismatch', 0))} | {s['cpu_ms_a_line']:.0f} |")
-    out += ["", *ordinary.report(r["ordinary"])]
+    out += ["", *names.report(r["names"], arrow), *ordinary.report(r["ordinary"])]
     for p, kinds in r["says"].items():
         for said in kinds.values():
             out += ["", "| " + " | ".join(NAMES[x] for x in p.split("-")) + " |", "|---|---|"]
