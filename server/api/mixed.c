@@ -66,7 +66,9 @@ struct dg_json *dg_mixed_copy_text(const struct dg_json *translation)
 /* One of several items: its only translation, for write_whole. */
 static int write_one(struct dg_item *item, struct dg_arena *arena, struct dg_error *err)
 {
+    const struct dg_mixed *m = item->request->extra;
     struct dg_json *o = dg_json_new_object();
+    m->texts[item - item->request->items].reranked = item->options.rerank;
     int rc = dg_answer_translation(item, 0, arena, o, &item->request->usage, err);
     if (rc == DG_OK)
         dg_answer_put_take(o, &item->answer);
@@ -85,6 +87,7 @@ int dg_mixed_write(struct dg_item *item, struct dg_arena *arena, struct dg_error
     int rc = DG_OK;
     for (size_t i = 0; i < m->n && rc == DG_OK; i++) {
         struct dg_json *o = dg_json_new_object();
+        m->texts[i].reranked = item->options.rerank;
         rc = dg_answer_translation(item, i, arena, o, &r->usage, err);
         dg_json_append_take(list, o);
     }

@@ -16,6 +16,8 @@ struct dg_mixed_text {
     int confidence;
     /* code points */
     size_t characters;
+    /* its translation was chosen by reading the answers back */
+    bool reranked;
 };
 
 struct dg_mixed;

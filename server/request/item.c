@@ -48,12 +48,19 @@ static int find_entries(struct dg_item *item, struct dg_error *err)
     return DG_OK;
 }
 
-static int check_rerank(const struct dg_item *item, struct dg_error *err)
+static int check_rerank(struct dg_item *item, struct dg_error *err)
 {
     const struct dg_hop *last = dg_item_last_hop(item);
+    struct dg_error why = {0};
     size_t back;
-    return dg_way_back_find(
-        last->listing->bundle, &item->options.search, last->pair[0], last->pair[1], &back, err);
+    int rc = dg_way_back_find(
+        last->listing->bundle, &item->options.search, last->pair[0], last->pair[1], &back, &why);
+    if (rc == DG_OK || item->options.may_not_rerank) {
+        item->options.rerank = rc == DG_OK;
+        return DG_OK;
+    }
+    *err = why;
+    return rc;
 }
 
 /* Finds its bundles, once. Checks the options against the last model now, not after the first one's

@@ -35,7 +35,17 @@ def test_json_and_form(server):
     assert requests.post(server.url("/v2/translate"), files=parts, timeout=PATIENCE).json() == expected
     alone = dict(body, text="Hello.", show_billed_characters=True, model_type="latency_optimized", debug=True)
     assert server.post("/v2/translate", alone).json() == {"translations": [dict(
-        expected["translations"][0], billed_characters=6, model_type_used="quality_optimized")]}
+        expected["translations"][0], billed_characters=6, model_type_used="latency_optimized")]}
+
+
+def test_models_of_one_direction_do_not_rerank(server):
+    """quality_optimized asks for it, prefer_quality_optimized only where it is possible. tests/clients has a model that can."""
+    body = {"text": ["Hello.", "Der Hund schläft heute lange."], "target_lang": "DE"}
+    reply = server.post("/v2/translate", dict(body, model_type="quality_optimized"))
+    assert reply.status_code == 400 and reply.json() == {"message": "Value for 'model_type' not supported."}
+    reply = server.post("/v2/translate", dict(body, model_type="prefer_quality_optimized", source_lang="EN"))
+    assert [t["model_type_used"] for t in reply.json()["translations"]] == 2 * ["latency_optimized"]
+    assert [t["text"] for t in reply.json()["translations"]] == [own(server, t, "en", "de") for t in body["text"]]
 
 
 def test_every_reply_has_a_trace_id(server):

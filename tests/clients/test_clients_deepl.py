@@ -63,8 +63,16 @@ def test_tags(server, client):
 
 def test_options_that_change_nothing(server, client):
     result = client.translate_text(TEXTS[0], target_lang="DE", source_lang="EN", formality="prefer_more", context="Winter.",
-                                   preserve_formatting=True, split_sentences="1", model_type="quality_optimized")
-    assert result.text == own(server, TEXTS[0]) and result.model_type_used == "quality_optimized"
+                                   preserve_formatting=True, split_sentences="1", model_type="latency_optimized")
+    assert result.text == own(server, TEXTS[0]) and result.model_type_used == "latency_optimized"
+
+
+def test_a_better_translation(server, client):
+    text = "I forgot my umbrella on the bus this morning."
+    for asked in ("quality_optimized", "prefer_quality_optimized"):
+        result = client.translate_text(text, target_lang="DE", source_lang="EN", model_type=asked)
+        assert " im Bus " in result.text and result.model_type_used == "quality_optimized"
+    assert " im Bus " not in client.translate_text(text, target_lang="DE", source_lang="EN").text
 
 
 @pytest.mark.parametrize("split", deepl.SplitSentences)

@@ -3,6 +3,7 @@
 #include "server/http/reply.h"
 
 #include <ctype.h>
+#include <string.h>
 
 static void error(struct dg_http_reply *r, int status, const char *message)
 {
@@ -12,7 +13,12 @@ static void error(struct dg_http_reply *r, int status, const char *message)
 /* A used-up quota is 456 rather than 429: clients try again after 429 and 5xx. */
 void dg_deepl_fail(struct dg_http_reply *r, const struct dg_error *err)
 {
+    struct dg_error own = {0};
     const int status = err->code == DG_EQUOTA ? 456 : dg_reply_status(err);
+    if (strcmp(err->field, "rerank") == 0) { /* what model_type asks for (translate.c) */
+        dg_deepl_not_supported("model_type", &own);
+        err = &own;
+    }
     error(r, status, err->code == DG_EQUOTA ? "Quota exceeded" : err->message);
 }
 

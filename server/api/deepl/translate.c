@@ -65,8 +65,8 @@ bool dg_deepl_is_true(const struct dg_json *o, const char *key)
     return s && (strcmp(s, "1") == 0 || strcasecmp(s, "true") == 0);
 }
 
-/* Refuses options that would change the answer and are not supported; options that only might
- * (context, model_type) are accepted and have no effect. */
+/* Refuses options that would change the answer and are not supported; one that only might
+ * (context) is accepted and has no effect. */
 int dg_deepl_check_options(const struct dg_json *o, const char *target, struct dg_error *err)
 {
     static const char *const neutral[] = {"default", "prefer_more", "prefer_less", NULL};
@@ -187,6 +187,15 @@ static void read_split(struct dg_body *b)
         b->options.format = DG_FORMAT_WRAPPED;
 }
 
+/* Reranking is the better "model" of each. */
+static void read_model_type(struct dg_body *b)
+{
+    const char *type = dg_json_string(dg_deepl_option(b->request->body, "model_type"), NULL);
+    b->options.may_not_rerank = type && strcmp(type, "prefer_quality_optimized") == 0;
+    b->options.rerank =
+        b->options.may_not_rerank || (type && strcmp(type, "quality_optimized") == 0);
+}
+
 static void reply_take(
     const struct dg_mixed *m, struct dg_json *translations, struct dg_buffer *out)
 {
@@ -201,7 +210,8 @@ static void reply_take(
         if (m->flags & BILLED)
             dg_json_set_int(o, "billed_characters", (int64_t)m->texts[i].characters);
         if (m->flags & MODEL_TYPE)
-            dg_json_set_string(o, "model_type_used", "quality_optimized");
+            dg_json_set_string(o, "model_type_used",
+                m->texts[i].reranked ? "quality_optimized" : "latency_optimized");
         if (m->flags & TAGS)
             dg_json_set_string(o, "tag_handling_version", m->flags & FIRST_TAGS ? "v1" : "v2");
         dg_json_append_take(list, o);
@@ -253,6 +263,7 @@ static int read(struct dg_request *r, const struct dg_limits *limits, struct dg_
     if (rc != DG_OK)
         return rc;
     read_split(&b);
+    read_model_type(&b);
     const unsigned flags = (dg_deepl_is_true(r->body, "show_billed_characters") ? BILLED : 0) |
                            (dg_deepl_option(r->body, "model_type") ? MODEL_TYPE : 0) |
                            (b.options.markup ? TAGS : 0) | (first_tags ? FIRST_TAGS : 0);
