@@ -76,7 +76,7 @@ static int add_entry(struct dg_name_lists *p, uint32_t kind, const char *const s
 {
     const uint32_t count = dg_string_table_count(p->both);
     struct dg_buffer both;
-    uint32_t id, entry;
+    uint32_t id, entry = 0;
     dg_buffer_init(&both);
     int rc = 0;
     for (int i = 0; i < 2 && !rc; i++) {
