@@ -86,7 +86,7 @@ def test_one_process_prepares_a_shared_folder(data, whole, tmp_path):
     assert os.stat(folder / "prepared.json").st_mtime_ns == before, "what is made is left as it is"
 
 
-def test_names_are_put_in_the_place_of_others(data, tmp_path):
+def test_names_are_replaced_by_others(data, tmp_path):
     """Three further forms of each pair with a name of the list. Another list is other data; a faulty one is refused before any text is read."""
     recipe = json.loads((data / "recipe.json").read_text())
     recipe["data"]["names"] = [{"file": "names.tsv", "forms": 3}]

@@ -1,4 +1,5 @@
-/* Names that give way to others of a list: which ones, by which, and what a list must look like. */
+/* Names that are replaced by others of a list: which ones, by which, and what a list must look
+ * like. */
 #include "trainer/align/variants.h"
 
 #include "base/file.h"
@@ -47,7 +48,7 @@ static struct dg_names *open_list(const struct dg_recipe *r)
 }
 
 /* The pair's form as "source|target", or "". */
-static const char *exchanged(
+static const char *replaced(
     const struct dg_names *n, const char *source, const char *target, uint64_t round)
 {
     static char out[512];
@@ -60,7 +61,9 @@ static const char *exchanged(
     for (int i = 0; i < 2; i++)
         dg_buffer_init(&text[i]);
     out[0] = '\0';
-    if (dg_names_exchange(n, &p, round, text))
+    struct dg_name_places places;
+    dg_names_find(n, &p, &places);
+    if (dg_names_replace(n, &p, &places, round, text))
         snprintf(out, sizeof out, "%.*s|%.*s", (int)text[0].len, text[0].data, (int)text[1].len,
             text[1].data);
     for (int i = 0; i < 2; i++)
@@ -83,7 +86,7 @@ static void test_another_name(void **state)
     struct dg_names *n = open_list(r);
     int seen = 0;
     for (uint64_t round = 0; round < 40; round++) {
-        const char *got = exchanged(n, "I live in Munich.", "Ich wohne in München.", round);
+        const char *got = replaced(n, "I live in Munich.", "Ich wohne in München.", round);
         const char *const all[] = {"I live in New York.|Ich wohne in New York.",
             "I live in Florence.|Ich wohne in Florenz.", "I live in Cairo.|Ich wohne in Kairo."};
         int which = -1;
@@ -93,17 +96,19 @@ static void test_another_name(void **state)
         seen |= 1 << which;
     }
     assert_int_equal(seen, 7);
-    /* The other side tells which Florence it is; there is one other woman of a consonant. */
-    assert_string_equal(exchanged(n, "Florence's cat", "Die Katze von Florence", 0),
+    /* The target tells which Florence it is; one other woman's name begins with a consonant. */
+    assert_string_equal(replaced(n, "Florence's cat", "Die Katze von Florence", 0),
         "Sophie's cat|Die Katze von Sophie");
     /* Athens begins with a vowel, as no other place does. */
-    assert_string_equal(exchanged(n, "In Athens.", "In Athen.", 0), "");
+    assert_string_equal(replaced(n, "In Athens.", "In Athen.", 0), "");
     /* Not the whole word; only on one side; twice; in capitals. */
-    assert_string_equal(exchanged(n, "The Munich-based firm", "Die Firma aus München", 0), "");
-    assert_string_equal(exchanged(n, "Munichs", "München", 0), "");
-    assert_string_equal(exchanged(n, "Munich", "die Stadt", 0), "");
-    assert_string_equal(exchanged(n, "Munich is Munich", "München ist es", 0), "");
-    assert_string_equal(exchanged(n, "MUNICH", "MÜNCHEN", 0), "");
+    assert_string_equal(replaced(n, "The Munich-based firm", "Die Firma aus München", 0), "");
+    assert_string_equal(replaced(n, "Munichs", "München", 0), "");
+    assert_string_equal(replaced(n, "New York2", "New York2", 0), "");
+    assert_string_equal(replaced(n, "Neo-Florence", "Neo-Florenz", 0), "");
+    assert_string_equal(replaced(n, "Munich", "die Stadt", 0), "");
+    assert_string_equal(replaced(n, "Munich is Munich", "München ist es", 0), "");
+    assert_string_equal(replaced(n, "MUNICH", "MÜNCHEN", 0), "");
     dg_names_close(n);
     dg_recipe_free(r);
 }
@@ -116,7 +121,7 @@ static void test_two_names(void **state)
     struct dg_names *n = open_list(r);
     for (uint64_t round = 0; round < 20; round++) {
         char left[2][32], right[2][32];
-        const char *got = exchanged(n, "Tom saw John.", "John wurde von Tom gesehen.", round);
+        const char *got = replaced(n, "Tom saw John.", "John wurde von Tom gesehen.", round);
         assert_int_equal(sscanf(got, "%31s saw %31[^.].|%31s wurde von %31s", left[0], left[1],
                              right[0], right[1]),
             4);
@@ -178,6 +183,32 @@ static void test_faulty_lists(void **state)
     }
 }
 
+/* The trainer's own lists, for all pairs of languages that they have. */
+static void test_shipped_lists(void **state)
+{
+    static const char *const lists[] = {"places", "countries", "people", "nouns"};
+    static const char *const pairs[][2] = {{"I live in Munich.", "Ich wohne in München."},
+        {"I come from Poland.", "Ich komme aus Polen."}, {"Dear Sabine", "Liebe Sabine"},
+        {"the dog", "der Hund"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        char shipped[128];
+        struct dg_names *n = NULL;
+        struct dg_error err = {0};
+        struct dg_recipe *german = recipe("de", "1"), *french = recipe("fr", "1");
+        snprintf(shipped, sizeof shipped, "trainer/recipes/names/%s.tsv", lists[i]);
+        if (dg_names_open(french, shipped, &n, &err))
+            fail_msg("%s", err.message);
+        dg_names_close(n);
+        if (dg_names_open(german, shipped, &n, &err))
+            fail_msg("%s", err.message);
+        assert_string_not_equal(replaced(n, pairs[i][0], pairs[i][1], 0), "");
+        dg_names_close(n);
+        dg_recipe_free(german);
+        dg_recipe_free(french);
+    }
+}
+
 static int make_file(void **state)
 {
     (void)state;
@@ -198,6 +229,7 @@ int main(void)
         cmocka_unit_test(test_two_names),
         cmocka_unit_test(test_how_many),
         cmocka_unit_test(test_faulty_lists),
+        cmocka_unit_test(test_shipped_lists),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }

@@ -1,4 +1,4 @@
-/* Internals of lists of names (names.c, names_exchange.c). Const after opening; any thread. */
+/* Internals of lists of names (names.c, names_replace.c). Const after opening; any thread. */
 #ifndef DG_TRAINER_ALIGN_NAMES_INTERNAL_H
 #define DG_TRAINER_ALIGN_NAMES_INTERNAL_H
 

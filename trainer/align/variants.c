@@ -135,8 +135,8 @@ static bool make_numbers(struct dg_variants *v, const struct dg_pair *p)
     return changed > 0;
 }
 
-/* The list of names and its round that a kind from KINDS on means, and the share of pairs that get
- * this form; false: there is no such kind. */
+/* Sets the list of names and its round that a kind from KINDS on stands for, and the share of pairs
+ * that get this form. False: there is no such kind. */
 static bool names_of(const struct dg_variants *v, int kind, size_t *list, int *round, double *share)
 {
     const struct dg_recipe_data *d = &v->recipe->data;
@@ -149,6 +149,15 @@ static bool names_of(const struct dg_variants *v, int kind, size_t *list, int *r
         *round -= rounds;
     }
     return false;
+}
+
+/* The rounds of a list follow each other, and each pair with names gets the first one if there are
+ * several. */
+static bool make_names(struct dg_variants *v, const struct dg_pair *p, size_t list, uint64_t round)
+{
+    if (round == 0)
+        dg_names_find(v->names[list], p, &v->places);
+    return dg_names_replace(v->names[list], p, &v->places, round, v->text);
 }
 
 int dg_variants_make(struct dg_variants *v, const struct dg_pair *p, int kind, struct dg_pair *out,
@@ -174,7 +183,7 @@ int dg_variants_make(struct dg_variants *v, const struct dg_pair *p, int kind, s
     } else if (kind == JOINED && fit_together(&v->before, p)) {
         make_joined(v, p);
     } else if (kind >= KINDS) {
-        if (!dg_names_exchange(v->names[list], p, (uint64_t)round, v->text))
+        if (!make_names(v, p, list, (uint64_t)round))
             return 2;
     } else if (kind != NUMBERS || !make_numbers(v, p)) {
         return 2;

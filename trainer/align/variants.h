@@ -23,6 +23,8 @@ struct dg_variants {
     struct dg_pair before;
     /* texts of the variant */
     struct dg_buffer text[2];
+    /* where the pair has names of the current list */
+    struct dg_name_places places;
 };
 
 /* names [recipe->data.n_names]: the recipe's lists, borrowed. */

@@ -51,7 +51,7 @@ static int clear_folder(const struct dg_prepare_job *j, struct dg_error *err)
     return 0;
 }
 
-/* Before the data is read: a faulty list would be noticed only after it. */
+/* Opens the lists of names first: a faulty one is refused before the data is read. */
 static int open_names(struct dg_prepare_job *j, struct dg_error *err)
 {
     const struct dg_recipe_data *d = &j->r->data;

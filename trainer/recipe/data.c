@@ -376,7 +376,8 @@ struct dg_json *dg_recipe_data_write(const struct dg_recipe *r)
         dg_json_append_take(held, dg_json_new_string(d->held_out[i], strlen(d->held_out[i])));
     dg_json_set_take(o, "pairs", pairs);
     dg_json_set_take(o, "held_out", held);
-    if (d->n_names) /* as above */
+    /* only if there are any, so that prepared data of recipes without them stay valid */
+    if (d->n_names)
         dg_json_set_take(o, "names", names_json(d));
     dg_json_set_take(
         o, "domain_weights", dg_recipe_weights_write(d->domain_weights, d->n_domain_weights));

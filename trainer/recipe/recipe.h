@@ -63,14 +63,13 @@ struct dg_recipe_weight {
     double weight;
 };
 
-/* A list of names to put in the place of others (trainer/align/names.h); its path is relative to
- * the data folder. */
 enum { DG_MAX_NAME_FORMS = 100 };
 
+/* A list of names that replace each other (trainer/align/names.h). */
 struct dg_recipe_names {
+    /* relative to the data folder */
     const char *file;
-    /* how many further forms each pair with a name of the list gets: 6 six, 0.5 every other one one
-     */
+    /* number of further forms of each pair with a name of the list; 0.5: half of them get one */
     double forms;
 };
 
