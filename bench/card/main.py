@@ -97,7 +97,7 @@ def score(a, bundle, name, source, target):
 
 def measure(a, bundle):
     manifest = record.read(os.path.join(bundle, "manifest.json"))
-    pairs = ["-".join(p) for p in manifest["pairs"]]
+    wanted = ["-".join(p) for p in manifest["pairs"] if not a.pairs or "-".join(p) in a.pairs.split(",")]
     name_of_file = os.path.basename(os.path.normpath(bundle))
     result = record.read_if_there(os.path.join(a.out, name_of_file + ".json"), {})
     made = {"version": manifest["version"], "program": digest(a.dragoman), "limit": a.lines, "rerank": a.rerank}
@@ -107,7 +107,7 @@ def measure(a, bundle):
                   "beam": decoding.get("beam_size", decoding.get("beam", 4)),
                   "alpha": decoding.get("length_penalty", decoding.get("alpha", 0.6))}
     sentences = record.read(os.path.join(HERE, "sentences.json"))
-    for pair in [x for x in pairs if not a.pairs or x in a.pairs.split(",")]:
+    for pair in wanted:
         source, target = pair.split("-")
         result["says"][pair] = {kind: [[s, t["text"]] for s, t in zip(by[source], translate(a, bundle, source, target, by[source])[0])]
                                 for kind, by in sentences.items()}
@@ -117,10 +117,11 @@ def measure(a, bundle):
             result["scores"].setdefault(pair, {})[name] = score(a, bundle, name, source, target)
             print(f"{bundle} {pair} {name}: {result['scores'][pair][name]}", file=sys.stderr, flush=True)
             record.write(a.out, name_of_file, {".json": result})
-    result["ordinary"] = ordinary.measure(lambda source, target, lines: translate(a, bundle, source, target, lines)[0],
-                                          lambda *pairs: token_means(a, bundle, *pairs))
-    result["names"] = names.measure(lambda source, target, lines: translate(a, bundle, source, target, lines)[0],
-                                    [x for x in pairs if not a.pairs or x in a.pairs.split(",")])
+
+    def answers_to(source, target, lines):
+        return translate(a, bundle, source, target, lines)[0]
+    result["ordinary"] = ordinary.measure(answers_to, lambda *pairs: token_means(a, bundle, *pairs))
+    result["names"] = names.measure(answers_to, wanted)
     record.write(a.out, name_of_file, {".json": result})
     return result
 

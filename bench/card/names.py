@@ -1,6 +1,6 @@
-"""How many names and nouns come out wrong in short sentences: those that the trainer's lists have (trainer/recipes/names), from which
-a recipe may make training text, and names that are in no list (names.tsv). An answer is wrong that does not contain the name as the
-target's language has it. Two good words for one thing (Karotte, Möhre) count as a fault: a few percent of the nouns."""
+"""Counts names and nouns that are translated wrongly in short sentences: names of the trainer's lists (trainer/recipes/names), which a
+recipe may use, and new ones, which are in none of them (names.tsv). An answer is wrong if it lacks the name in the target language. A
+synonym (Möhre for Karotte) counts as wrong, too; this is a few percent of the nouns."""
 import os
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -28,7 +28,7 @@ def rows(path):
 
 
 def spread(items):
-    """EACH of them, from all parts of the list."""
+    """About EACH of them, evenly from the whole list."""
     return items[::max(1, len(items) // EACH)][:EACH]
 
 
@@ -81,7 +81,7 @@ def report(measured, arrow):
     if not measured:
         return []
     columns = list(next(iter(measured.values())))
-    out = ["| names and nouns that come out wrong | " + " | ".join(columns) + " |", "|---" * (1 + len(columns)) + "|"]
+    out = ["| names and nouns that are translated wrongly | " + " | ".join(columns) + " |", "|---" * (1 + len(columns)) + "|"]
     for pair, shares in sorted(measured.items()):
         out.append(f"| {arrow(pair)} | " + " | ".join(f"{100 * shares[c]:.0f} %" for c in columns) + " |")
     return [*out, ""]
