@@ -55,7 +55,7 @@ static int check_rerank(struct dg_item *item, struct dg_error *err)
     size_t back;
     int rc = dg_way_back_find(
         last->listing->bundle, &item->options.search, last->pair[0], last->pair[1], &back, &why);
-    if (rc == DG_OK || item->options.may_not_rerank) {
+    if (rc == DG_OK || item->options.rerank_if_able) {
         item->options.rerank = rc == DG_OK;
         return DG_OK;
     }

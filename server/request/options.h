@@ -16,8 +16,8 @@ struct dg_request_options {
     bool wide;
     /* choose among the answers by reading them back */
     bool rerank;
-    /* only where the model can */
-    bool may_not_rerank;
+    /* with rerank: where the model cannot, answer without */
+    bool rerank_if_able;
     /* return the score of the whole text */
     bool scores;
     /* return word alignments */

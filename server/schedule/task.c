@@ -147,6 +147,7 @@ static void keep_times(struct dg_task *t, const struct dg_entry_times *times)
         t->last_finished_ns = times->finished_ns;
 }
 
+/* Caches the answer to the sentence as it was asked. */
 static void keep_answer(const struct dg_entry *e, const struct dg_result *r)
 {
     const struct dg_served *model = e->task->model;
@@ -163,7 +164,7 @@ bool dg_task_accept(
 {
     struct dg_task *t = e->task;
     struct dg_error err = {0};
-    keep_answer(e, r); /* now: accepting it may change the sentence, and what its ids point to */
+    keep_answer(e, r); /* before it is accepted, which may change the sentence and reuse its ids */
     pthread_mutex_lock(&t->lock); /* two workers may hold sentences of one job */
     int rc = dg_job_accept(e->job, e->index, r, &err);
     if (rc != DG_EAGAIN)

@@ -187,13 +187,13 @@ static void read_split(struct dg_body *b)
         b->options.format = DG_FORMAT_WRAPPED;
 }
 
-/* Reranking is the better "model" of each. */
+/* Reranking is what we have for DeepL's better models. */
 static void read_model_type(struct dg_body *b)
 {
     const char *type = dg_json_string(dg_deepl_option(b->request->body, "model_type"), NULL);
-    b->options.may_not_rerank = type && strcmp(type, "prefer_quality_optimized") == 0;
+    b->options.rerank_if_able = type && strcmp(type, "prefer_quality_optimized") == 0;
     b->options.rerank =
-        b->options.may_not_rerank || (type && strcmp(type, "quality_optimized") == 0);
+        b->options.rerank_if_able || (type && strcmp(type, "quality_optimized") == 0);
 }
 
 static void reply_take(
