@@ -39,7 +39,7 @@ def test_json_and_form(server):
 
 
 def test_models_of_one_direction_do_not_rerank(server):
-    """quality_optimized asks for it, prefer_quality_optimized only where it is possible. tests/clients has a model that can."""
+    """quality_optimized is refused, and prefer_quality_optimized translates without reranking. tests/clients has a model that reranks."""
     body = {"text": ["Hello.", "Der Hund schläft heute lange."], "target_lang": "DE"}
     reply = server.post("/v2/translate", dict(body, model_type="quality_optimized"))
     assert reply.status_code == 400 and reply.json() == {"message": "Value for 'model_type' not supported."}

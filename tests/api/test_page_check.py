@@ -130,7 +130,7 @@ def test_without_the_way_back_nothing_is_chosen(chrome, tmp_path):  # noqa: F811
 
 
 def test_what_cannot_be_cut_is_not_chosen_from_when_it_is_long(page, chrome):  # noqa: F811
-    """A text on one line, with rerank, might take longer than a request may."""
+    """A long text on one line is sent without rerank, with which it might exceed the server's deadline."""
     page["rerank"].click()
     for text, careful in (("Two dogs. " * 20, True), ("Two dogs. " * 700, False)):
         sent(chrome)

@@ -53,7 +53,7 @@ def test_many_at_once_get_the_command_line_s_answers(bundled):
 
 
 def test_cached_answers_are_not_read_back_again():
-    """Only their search was cached: each of the eight was read back again."""
+    """Only the search used to be cached, so each of the eight answers was read back again."""
     with Server(BUNDLES, "--cache-bytes", "1000000") as server:
         first = [ask(server, text, rerank=True) for text in TEXTS]
         steps = server.metric("dragoman_decode_steps_total")
@@ -72,7 +72,7 @@ def test_streams_and_batches_have_it(bundled):
 
 
 def test_a_document_has_it(tmp_path):
-    """Also after a restart before its turn. A model that does not translate back refuses it at once."""
+    """The server keeps the option over a restart. It refuses it at once for a model that does not translate back."""
     def send(server, **fields):
         return requests.post(server.url("/v1/documents"), files={"file": ("a.txt", TEXTS[0])}, data={"source": "en", "target": "de", **fields}, timeout=PATIENCE)
 

@@ -181,17 +181,17 @@ export const makeGlossary = (body) => json('POST', 'v1/glossaries', body);
 export const changeGlossary = (id, body) => json('PATCH', ofGlossary(id), body);
 export const removeGlossary = (id) => send('DELETE', ofGlossary(id));
 
-// Languages whose model does not translate back, as the server said: it cannot choose among its answers.
+// Language pairs for which the server has said that it cannot rerank.
 const oneWay = new Set();
 
-// ask(order): makes a request of it. Where the server cannot rerank, it is asked once more without.
+// ask(order) sends a request. If the server cannot rerank, it is sent again without rerank.
 export async function carefully(order, ask) {
   const languages = `${order.source} ${order.target}`;
   try {
     return await ask({...order, rerank: order.rerank && !oneWay.has(languages)});
   } catch (e) {
     if (e.field !== 'rerank') throw e;
-    if (order.source) oneWay.add(languages); // without one, the next file may be in another language
+    if (order.source) oneWay.add(languages); // a detected language may be another one next time
     return ask({...order, rerank: false});
   }
 }

@@ -165,7 +165,7 @@ async function translate(text, signal, anew) {
   const run = async () => {
     while (next < parts.length) {
       const part = parts[next++];
-      const careful = rerank && part.text.length <= CHUNK; // a part that cannot be cut, such as HTML, might pass the server's deadline
+      const careful = rerank && part.text.length <= CHUNK; // a long part that cannot be cut (HTML) might exceed the server's deadline
       const answer = await api.patiently(() => api.carefully({source, target, rerank: careful},
         (order) => api.stream({...order, text: part.text, format, glossary}, (s) => output.sentence(part, s), signal)), signal);
       output.finish(part, answer.translations[0]);
