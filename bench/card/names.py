@@ -1,6 +1,6 @@
-"""Counts names and nouns that are translated wrongly in short sentences: names of the trainer's lists (trainer/recipes/names), which a
-recipe may use, and new ones, which are in none of them (names.tsv). An answer is wrong if it lacks the name in the target language. A
-synonym (Möhre for Karotte) counts as wrong, too; this is a few percent of the nouns."""
+"""Counts names and other words that are translated wrongly in short sentences: names of the trainer's lists (trainer/recipes/names), which
+a recipe may use, and new ones, which are in none of them (names.tsv). An answer is wrong if it lacks the name in the target language. A
+synonym (Möhre for Karotte) counts as wrong, too; this is a few percent of the nouns, and about ten of adjectives and verbs."""
 import os
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -16,7 +16,17 @@ SENTENCES = {
                "fr": ["{} a appelé ce matin.", "Veuillez contacter {}.", "Cordialement, {}"]},
     "nouns": {"en": ["Where is the {}?", "I have seen a photo of the {}."],
               "de": ["Wo ist {the} {}?", "Hier ist {the} {}."],
-              "fr": ["Où est {the}{} ?", "Voici {the}{}."]}}
+              "fr": ["Où est {the}{} ?", "Voici {the}{}."]},
+    "plurals": {"en": ["Where are the {}?", "We need more {}."],
+                "de": ["Wo sind die {}?", "Hier sind die {}."],
+                "fr": ["Où sont les {} ?", "Voici les {}."]},
+    "adjectives": {"en": ["He is {}.", "It is too {}."],
+                   "de": ["Er ist {}.", "Das ist zu {}."],
+                   "fr": ["Il est {}.", "C'est trop {}."]},
+    "verbs": {"en": ["I want to {}.", "We can {} here."],
+              "de": ["Ich will {}.", "Wir können hier {}."],
+              "fr": ["Je veux {}.", "On peut {} ici."]}}
+FORMS = {"adjectives": {"de adjective", "fr adjective", "fr adjective, m"}, "verbs": {"de verb, infinitive", "fr verb, infinitive"}}
 ARTICLES = {"m": "der", "f": "die", "n": "das"}
 
 
@@ -43,7 +53,7 @@ def names(kind, source, target):
     at = [1 + LANGUAGES.index(x) for x in (source, target)]
     if kind == "people":
         return {"listed": full_names(listed), "new": full_names([r for r in new if r[0] != "place"])}
-    there = [[r[at[0]], r[at[1]], r[0]] for r in listed if r[at[0]] and r[at[1]]]
+    there = [[r[at[0]], r[at[1]], r[0]] for r in listed if r[at[0]] and r[at[1]] and r[0] in FORMS.get(kind, {r[0]})]
     result = {"listed": spread(there)}
     if kind == "places":
         result["new"] = spread([[r[1], r[1]] for r in new if r[0] == "place"])
@@ -81,7 +91,7 @@ def report(measured, arrow):
     if not measured:
         return []
     columns = list(next(iter(measured.values())))
-    out = ["| names and nouns that are translated wrongly | " + " | ".join(columns) + " |", "|---" * (1 + len(columns)) + "|"]
+    out = ["| names and words that are translated wrongly | " + " | ".join(columns) + " |", "|---" * (1 + len(columns)) + "|"]
     for pair, shares in sorted(measured.items()):
         out.append(f"| {arrow(pair)} | " + " | ".join(f"{100 * shares[c]:.0f} %" for c in columns) + " |")
     return [*out, ""]

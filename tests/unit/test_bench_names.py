@@ -20,4 +20,4 @@ def test_wrong_answers_are_counted():
     shares = names.measure(lambda source, target, lines: [{"text": line} for line in lines], ["en-de", "de-fr"])
     assert list(shares) == ["en-de"] and shares["en-de"]["people, new"] == shares["en-de"]["places, new"] == 0
     assert shares["en-de"]["nouns, listed"] > 0.8 and shares["en-de"]["places, listed"] == 15 / 180  # Munich, Vienna …
-    assert names.report(shares, str)[0].startswith("| names and nouns that are translated wrongly | places, listed | places, new")
+    assert names.report(shares, str)[0].startswith("| names and words that are translated wrongly | places, listed | places, new")

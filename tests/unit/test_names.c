@@ -186,10 +186,12 @@ static void test_faulty_lists(void **state)
 /* The trainer's own lists, for all pairs of languages that they have. */
 static void test_shipped_lists(void **state)
 {
-    static const char *const lists[] = {"places", "countries", "people", "nouns"};
+    static const char *const lists[] = {
+        "places", "countries", "people", "nouns", "plurals", "adjectives", "verbs"};
     static const char *const pairs[][2] = {{"I live in Munich.", "Ich wohne in München."},
         {"I come from Poland.", "Ich komme aus Polen."}, {"Dear Sabine", "Liebe Sabine"},
-        {"the dog", "der Hund"}};
+        {"the dog", "der Hund"}, {"two dogs", "zwei Hunde"}, {"It is cheap.", "Das ist billig."},
+        {"I want to read.", "Ich will lesen."}};
     (void)state;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         char shipped[128];
