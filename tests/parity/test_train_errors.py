@@ -109,6 +109,17 @@ def test_weights_of_domains_that_no_line_has(folder, tmp_path):
     assert "unknown_domains" not in said(news=2, law=0.5)
 
 
+def test_a_list_of_names_that_no_pair_has(folder, tmp_path):
+    words = (folder / "early.en").read_text(encoding="utf-8").split(), (folder / "early.de").read_text(encoding="utf-8").split()
+    there = next(w for w in words[0] if w.isalpha() and w in words[1])
+    for name, entry in (("some", there), ("none", "Zzyzx")):
+        (tmp_path / f"{name}.tsv").write_text(f"kind\ten\tde\nplace\t{entry}\nplace\tQuito\n", encoding="utf-8")
+    path = recipe(folder, **EARLY, vocabulary={"size": 150})
+    lists = json.dumps([{"file": str(tmp_path / f"{name}.tsv")} for name in ("some", "none")])
+    said = run([TRAIN, "prepare", str(path), "--data", str(folder), "--out", str(tmp_path / "data"), "--quiet", "--set", "data.names=" + lists])
+    assert re.findall(r'unused_names" field=data.names file=\S*/(\w+)\.tsv', said) == ["none"]
+
+
 @pytest.mark.parametrize("label, why", [(b"l\xe4w", "the label is not UTF-8"), (b"la\0w", "the label is not UTF-8"),
                                         (b"x" * 201, "or a label of more than 200 bytes")])
 def test_a_label_that_cannot_be_one(folder, tmp_path, label, why):

@@ -6,6 +6,7 @@
 #include "trainer/data/random.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { JOINED_BYTES = 200 }; /* per side: longer lines are not joined */
@@ -18,6 +19,7 @@ void dg_variants_init(
     struct dg_variants *v, const struct dg_recipe *recipe, struct dg_names *const *names)
 {
     *v = (struct dg_variants){.recipe = recipe, .names = names};
+    v->names_used = dg_alloc(recipe->data.n_names, sizeof *v->names_used, "names");
     for (int i = 0; i < 2; i++) {
         dg_buffer_init(&v->last[i]);
         dg_buffer_init(&v->text[i]);
@@ -30,6 +32,7 @@ void dg_variants_deinit(struct dg_variants *v)
         dg_buffer_deinit(&v->last[i]);
         dg_buffer_deinit(&v->text[i]);
     }
+    free(v->names_used);
 }
 
 bool dg_variants_wanted(const struct dg_recipe *recipe)
@@ -185,6 +188,7 @@ int dg_variants_make(struct dg_variants *v, const struct dg_pair *p, int kind, s
     } else if (kind >= KINDS) {
         if (!make_names(v, p, list, (uint64_t)round))
             return 2;
+        v->names_used[list] = true;
     } else if (kind != NUMBERS || !make_numbers(v, p)) {
         return 2;
     }

@@ -25,6 +25,8 @@ struct dg_variants {
     struct dg_buffer text[2];
     /* where the pair has names of the current list */
     struct dg_name_places places;
+    /* [recipe->data.n_names] whether the list has replaced a name so far */
+    bool *names_used;
 };
 
 /* names [recipe->data.n_names]: the recipe's lists, borrowed. */

@@ -122,6 +122,8 @@ int dg_prepare_encode(struct dg_prepare_job *j, struct dg_error *err)
         rc = dg_prepare_none_left(j, err);
     if (rc == 0)
         rc = dg_encode_set_end(&s, err);
+    if (rc == 0)
+        dg_prepare_warn_names(j, forms.variants.names_used);
     dg_shard_abort(s.shard);
     dg_variants_deinit(&forms.variants);
     dg_masks_free(forms.masks);

@@ -141,6 +141,16 @@ void dg_prepare_warn_domains(const struct dg_prepare_job *j)
     dg_buffer_deinit(&list);
 }
 
+void dg_prepare_warn_names(const struct dg_prepare_job *j, const bool *used)
+{
+    for (size_t i = 0; i < j->r->data.n_names; i++)
+        if (!used[i])
+            dg_log(DG_LOG_WARN,
+                "unused_names field=data.names file=%s reason=\"no pair has one of its names in "
+                "both languages and another name to replace it\"",
+                j->r->data.names[i].file);
+}
+
 int dg_prepare_held_line(const struct dg_line *line, enum dg_drop why, const char *file,
     uint64_t number, struct dg_error *err)
 {

@@ -109,6 +109,8 @@ void dg_prepare_warn_tokens(const struct dg_prepare_job *j);
 /* Warn of labels of data.domain_weights that no line has: their weights have no effect. Call after
  * dg_prepare_encode. */
 void dg_prepare_warn_domains(const struct dg_prepare_job *j);
+/* Warn of lists of data.names that replaced no name. used [data.n_names]. */
+void dg_prepare_warn_names(const struct dg_prepare_job *j, const bool *used);
 /* DG_EFORMAT if this line of a dev or test file, for which dg_clean_line said `why`, is none to
  * score on. number: from 1. */
 int dg_prepare_held_line(const struct dg_line *line, enum dg_drop why, const char *file,
