@@ -26,7 +26,7 @@ void dg_names_close(struct dg_names *n); /* NULL is fine */
 enum { DG_NAMES_MOST = 8 };
 
 /* The names of a list that a pair has: a name that occurs once in the source, and whose translation
- * occurs once in the target. */
+ * occurs once in the target. Of each side, the first DG_NAMES_MOST are looked at. */
 struct dg_name_places {
     /* [n] bytes [begin, end) in source and target, and the name's number in the list */
     struct dg_name_place {

@@ -146,8 +146,8 @@ void dg_prepare_warn_names(const struct dg_prepare_job *j, const bool *used)
     for (size_t i = 0; i < j->r->data.n_names; i++)
         if (!used[i])
             dg_log(DG_LOG_WARN,
-                "unused_names field=data.names file=%s reason=\"no pair has one of its names in "
-                "both languages and another name to replace it\"",
+                "unused_names field=data.names file=%s reason=\"no pair got another form: none has "
+                "one of its names in both languages, or forms is too small\"",
                 j->r->data.names[i].file);
 }
 
