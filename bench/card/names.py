@@ -1,6 +1,6 @@
 """Counts names and other words that are translated wrongly in short sentences: names of the trainer's lists (trainer/recipes/names), which
 a recipe may use, and new ones, which are in none of them (names.tsv). An answer is wrong if it lacks the name in the target language. A
-synonym (Möhre for Karotte) counts as wrong, too; this is a few percent of the nouns, and about ten of adjectives and verbs."""
+synonym (Möhre for Karotte) counts as wrong, too; this is a few percent of the words."""
 import os
 
 HERE = os.path.dirname(os.path.abspath(__file__))
