@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #define OFFICE "application/vnd.openxmlformats-officedocument."
+#define OFFICE_MACROS "application/vnd.ms-"
 #define UTF_8 "; charset=utf-8"
 #define OPEN "application/vnd.oasis.opendocument."
 
@@ -43,6 +44,22 @@ static const struct dg_kind kinds[] = {
     {".csv", "text/csv" UTF_8, dg_read_table, NULL},
     {".tsv", "text/tab-separated-values" UTF_8, dg_read_table, NULL},
     {".php", "text/x-php" UTF_8, dg_read_php, NULL},
+    {".xhtml", "application/xhtml+xml" UTF_8, dg_read_html, NULL},
+    /* templates, slide shows and files with macros: the same members */
+    {".docm", OFFICE_MACROS "word.document.macroEnabled.12", NULL, dg_member_docx},
+    {".dotx", OFFICE "wordprocessingml.template", NULL, dg_member_docx},
+    {".dotm", OFFICE_MACROS "word.template.macroEnabled.12", NULL, dg_member_docx},
+    {".pptm", OFFICE_MACROS "powerpoint.presentation.macroEnabled.12", NULL, dg_member_pptx},
+    {".ppsx", OFFICE "presentationml.slideshow", NULL, dg_member_pptx},
+    {".ppsm", OFFICE_MACROS "powerpoint.slideshow.macroEnabled.12", NULL, dg_member_pptx},
+    {".potx", OFFICE "presentationml.template", NULL, dg_member_pptx},
+    {".potm", OFFICE_MACROS "powerpoint.template.macroEnabled.12", NULL, dg_member_pptx},
+    {".xlsm", OFFICE_MACROS "excel.sheet.macroEnabled.12", NULL, dg_member_xlsx},
+    {".xltx", OFFICE "spreadsheetml.template", NULL, dg_member_xlsx},
+    {".xltm", OFFICE_MACROS "excel.template.macroEnabled.12", NULL, dg_member_xlsx},
+    {".ott", OPEN "text-template", NULL, dg_member_odt},
+    {".otp", OPEN "presentation-template", NULL, dg_member_odt},
+    {".ots", OPEN "spreadsheet-template", NULL, dg_member_odt},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -70,10 +87,10 @@ const char *dg_extract_suffix(const char *name)
 /* The suffix of the supported format that a file can be saved in; NULL: none is known. */
 static const char *find_other(const char *name)
 {
-    static const char *const others[][2] = {{".doc", ".docx"}, {".docm", ".docx"},
-        {".dotx", ".docx"}, {".rtf", ".docx"}, {".pdf", ".docx"}, {".pages", ".docx"},
-        {".xls", ".xlsx"}, {".xlsm", ".xlsx"}, {".xlsb", ".xlsx"}, {".numbers", ".xlsx"},
-        {".ppt", ".pptx"}, {".pptm", ".pptx"}, {".ppsx", ".pptx"}, {".key", ".pptx"}};
+    static const char *const others[][2] = {{".doc", ".docx"}, {".dot", ".docx"}, {".rtf", ".docx"},
+        {".pdf", ".docx"}, {".pages", ".docx"}, {".xls", ".xlsx"}, {".xlt", ".xlsx"},
+        {".xlsb", ".xlsx"}, {".numbers", ".xlsx"}, {".ppt", ".pptx"}, {".pps", ".pptx"},
+        {".key", ".pptx"}};
     const char *dot = strrchr(name, '.');
     for (size_t i = 0; dot && i < sizeof others / sizeof *others; i++)
         if (strcasecmp(dot, others[i][0]) == 0)

@@ -1,4 +1,5 @@
 """Every kind of document that the server lists comes back byte for byte if nothing is to be translated, also with words in it."""
+import functools
 import io
 import zipfile
 
@@ -86,11 +87,41 @@ def book():
     return out.getvalue()
 
 
+OFFICE, MACROS, OPEN = "openxmlformats-officedocument.", "ms-", "oasis.opendocument."
+# templates, slide shows and files with macros: another kind's members with another content type
+RETYPED = {".docm": (word, OFFICE + "wordprocessingml.document", MACROS + "word.document.macroEnabled"),
+           ".dotx": (word, OFFICE + "wordprocessingml.document", OFFICE + "wordprocessingml.template"),
+           ".dotm": (word, OFFICE + "wordprocessingml.document", MACROS + "word.template.macroEnabledTemplate"),
+           ".pptm": (slides, OFFICE + "presentationml.presentation", MACROS + "powerpoint.presentation.macroEnabled"),
+           ".ppsx": (slides, OFFICE + "presentationml.presentation", OFFICE + "presentationml.slideshow"),
+           ".ppsm": (slides, OFFICE + "presentationml.presentation", MACROS + "powerpoint.slideshow.macroEnabled"),
+           ".potx": (slides, OFFICE + "presentationml.presentation", OFFICE + "presentationml.template"),
+           ".potm": (slides, OFFICE + "presentationml.presentation", MACROS + "powerpoint.template.macroEnabled"),
+           ".xlsm": (sheet, OFFICE + "spreadsheetml.sheet", MACROS + "excel.sheet.macroEnabled"),
+           ".xltx": (sheet, OFFICE + "spreadsheetml.sheet", OFFICE + "spreadsheetml.template"),
+           ".xltm": (sheet, OFFICE + "spreadsheetml.sheet", MACROS + "excel.template.macroEnabled"),
+           ".ott": (open_text, OPEN + "text", OPEN + "text-template"),
+           ".otp": (open_slides, OPEN + "presentation", OPEN + "presentation-template"),
+           ".ots": (open_sheet, OPEN + "spreadsheet", OPEN + "spreadsheet-template")}
+
+
+def retyped(kind):
+    make, old, new = RETYPED[kind]
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(make())) as a, zipfile.ZipFile(out, "w") as b:
+        for member in a.infolist():
+            b.writestr(member, a.read(member).replace(old.encode(), new.encode(), 1))
+        if MACROS in new:
+            b.writestr(kind[1:3] + "/vbaProject.bin", bytes(range(256)))
+    return out.getvalue()
+
+
 CUES = "{}\r\n00:00:01{}000 --> 00:00:02{}000\r\nTwo dogs play\r\n\r\n{}\r\n00:00:02{}000 --> 00:00:03{}000\r\nin the snow.\r\n"
 XLIFF = '<?xml version="1.0"?>\n<xliff version="%s" %s><file id="f" %s>%s</file></xliff>\n'
 KINDS = {
     ".txt": "Two dogs play.\r\n\r\n  A girl is smiling.\n",
     ".html": "<p>Two dogs <b>play</b> in the snow.<br>&eacute;",
+    ".xhtml": '<?xml version="1.0"?>\n<html xmlns="http://www.w3.org/1999/xhtml"><body><p>Two dogs <b>play</b>.<br/></p></body></html>\n',
     ".htm": "<title>Two dogs</title><img alt='a dog'>",
     ".md": "# Two dogs\n\n* play in **the** snow\n",
     ".markdown": "Two dogs\n========\n",
@@ -120,6 +151,7 @@ KINDS = {
     ".properties": "# c\na = Two dogs\\\n   play\nb:\\u0054wo dogs\n",
     ".strings": '/* c */\n"a" = "Two dogs";\n',
     ".xml": '<?xml version="1.0" encoding="utf-8"?>\n<resources>\n  <string name="a">Two <b>dogs</b></string>\n</resources>\n',
+    **{kind: functools.partial(retyped, kind) for kind in RETYPED},
 }
 
 

@@ -24,7 +24,7 @@ static bool is_packed(const char *suffix)
 /* True for files that hold both languages: their empty targets are filled. */
 static bool is_filled(const char *suffix)
 {
-    return !strncmp(suffix, ".po", 3) || !strncmp(suffix, ".xlf", 4) ||
+    return !strcmp(suffix, ".po") || !strcmp(suffix, ".pot") || !strncmp(suffix, ".xlf", 4) ||
            !strncmp(suffix, ".xli", 4) || !strcmp(suffix, ".ts") || !strcmp(suffix, ".xcstrings");
 }
 

@@ -32,7 +32,7 @@ def test_zip_bombs_are_refused(tmp_path):
     ("a.pdf", b"%PDF-1.4", "cannot be translated: save them as .docx files"),
     ("a.XLS", b"", "cannot be translated: save them as .xlsx files"),
     ("a.psd", b"8BPS", "cannot be translated: names end in .txt .html .htm .md "),
-    ("a.psd", b"8BPS", " .yml .yaml .xcstrings"),
+    ("a.psd", b"8BPS", " .yml .yaml .xcstrings .csv .tsv .php .xhtml .docm "),
     ("a.docx", b"no zip", "broken"),
     ("a.xml", b"<a>", "line 1"),
     ("a.txt", b"caf\xe9", "not UTF-8"),
