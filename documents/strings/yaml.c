@@ -7,7 +7,7 @@
  */
 #include "documents/kinds.h"
 #include "documents/strings/program_string.h"
-#include "documents/strings/yaml_scalar.h"
+#include "documents/strings/yaml_plural.h"
 #include "text/format/yaml_plain.h"
 #include "text/language_code.h"
 #include "text/language_name.h"
@@ -32,6 +32,8 @@ struct level {
     bool item, id;
     /* it is a key, or within one */
     bool quiet;
+    /* a mapping's forms, if it has some */
+    struct dg_yaml_plural forms;
 };
 
 struct reader {
@@ -90,6 +92,18 @@ static bool find_scalar(struct reader *r, const yaml_event_t *e, struct dg_yaml_
     return tag || !plain || dg_yaml_plain_is_string(value, out->n);
 }
 
+/* Notes the value of a mapping's key `other`; its segments begin with p->segments[first]. */
+static void note_other(struct reader *r, const struct dg_yaml_scalar *value, size_t first)
+{
+    struct dg_yaml_plural *f = &r->levels[r->depth].forms;
+    if (!f->at_other)
+        return;
+    f->value = *value;
+    f->value.text = NULL; /* the event's */
+    f->segment = first;
+    f->n_segments = r->p->n_segments;
+}
+
 /* Adds the scalar of an event, a value, as a text. */
 static int add(struct reader *r, const yaml_event_t *e, struct dg_error *err)
 {
@@ -103,9 +117,22 @@ static int add(struct reader *r, const yaml_event_t *e, struct dg_error *err)
         .yaml = a.style};
     struct dg_buffer text = {0};
     dg_buffer_add(&text, a.text, a.n);
+    const size_t first = r->p->n_segments;
     const int rc = dg_program_string_add(r->x, r->p, like, &text, NULL, err);
     dg_buffer_deinit(&text);
+    note_other(r, &a, first);
     return rc;
+}
+
+/* Counts a key of a mapping. */
+static void read_key(struct reader *r, const yaml_event_t *e)
+{
+    struct dg_yaml_plural *f = &r->levels[r->depth].forms;
+    if (e->type == YAML_SCALAR_EVENT)
+        dg_yaml_plural_read_key(f, (const char *)e->data.scalar.value, e->data.scalar.length,
+            byte_at(r, &e->start_mark));
+    else
+        f->other_keys = true;
 }
 
 /* True for the code of a language in two letters, which a region or a script may follow. */
@@ -136,6 +163,8 @@ static int read_node(struct reader *r, const yaml_event_t *e, struct dg_error *e
     const bool key = around->mapping && around->key, id = around->id;
     around->id = key && around->item && e->type == YAML_SCALAR_EVENT &&
                  strcmp((const char *)e->data.scalar.value, "id") == 0;
+    if (key)
+        read_key(r, e);
     if (r->depth == 1 && key)
         read_root(r, e);
     if (r->depth == 1 && r->n_roots == 1 && !key && e->type == YAML_MAPPING_START_EVENT)
@@ -171,7 +200,11 @@ static int read_event(struct reader *r, const yaml_event_t *e, struct dg_error *
         rc = read_node(r, e, err);
         return rc == DG_OK ? open_level(r, e, err) : rc;
     case YAML_MAPPING_END_EVENT:
-    case YAML_SEQUENCE_END_EVENT: r->depth--; break;
+    case YAML_SEQUENCE_END_EVENT:
+        if (!r->levels[r->depth].quiet && !r->levels[r->depth].flow)
+            rc = dg_yaml_plural_add(r->x, r->p, &r->levels[r->depth].forms, err);
+        r->depth--;
+        break;
     case YAML_SCALAR_EVENT:
     case YAML_ALIAS_EVENT: rc = read_node(r, e, err); break;
     default: return DG_OK;

@@ -1,5 +1,6 @@
 /* Android's string resources (<resources>), and XML of any other kind. */
 #include "documents/kinds.h"
+#include "documents/strings/plural_forms.h"
 #include "documents/strings/program_string.h"
 #include "documents/units.h"
 #include "documents/xml/declaration.h"
@@ -16,7 +17,26 @@ struct reader {
     struct dg_extract *x;
     struct dg_extract_part *p;
     struct dg_xml xml;
+    /* NULL: a string's translation takes its place; else it is an item with this start tag, added
+     * at byte `at` with all that is around the words in the item s[item, item_end) */
+    const char *copy;
+    size_t at, item, item_end;
 };
+
+/* Makes the segment a copy: the start tag and what follows it are written before the translation,
+ * and the rest of the item after it. s[begin, end) are the words of the item. */
+static int make_copy(
+    const struct reader *r, struct dg_segment *g, size_t begin, size_t end, struct dg_error *err)
+{
+    struct dg_buffer before = {0};
+    dg_buffer_adds(&before, r->copy);
+    dg_buffer_add(&before, r->p->s + r->item, begin - r->item);
+    g->linked = true;
+    g->before = dg_buffer_take(&before, NULL);
+    g->after = strndup(r->p->s + end, r->item_end - end);
+    return g->before && g->after ? DG_OK
+                                 : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+}
 
 /* Appends s[begin, end) with white space collapsed as Android shows it: one space for any run of
  * it. */
@@ -94,8 +114,13 @@ static int add(struct reader *r, size_t begin, size_t end, enum dg_format format
         rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
     else if (fits && xml) /* \f or \u0007 may stand for a character that XML cannot hold */
         rc = dg_xml_is_well_formed(written->data, written->len, &fits, err);
+    struct dg_segment *g = NULL;
+    if (r->copy)
+        like.begin = like.end = r->at;
     if (rc == DG_OK && fits)
-        rc = dg_program_string_add(r->x, r->p, like, &text, NULL, err);
+        rc = dg_program_string_add(r->x, r->p, like, &text, &g, err);
+    if (rc == DG_OK && g && r->copy)
+        rc = make_copy(r, g, begin, end, err);
     dg_buffer_deinit(&spaced);
     dg_buffer_deinit(&text);
     dg_buffer_deinit(&meant);
@@ -123,6 +148,53 @@ static bool is_translated(const struct dg_xml *x, const struct dg_xml_tag *t)
     return t->kind == DG_XML_OPEN && !dg_xml_attribute_is(x, t, "translatable", "false");
 }
 
+/* The item of plurals `in` for a category; NULL: there is none. */
+static const struct dg_xml_tag *find_item(
+    const struct dg_xml *x, const struct dg_xml_tag *in, const char *category)
+{
+    for (const struct dg_xml_tag *t = in + 1; t < &x->tags[in->partner];
+         t = &x->tags[t->partner] + 1)
+        if (dg_xml_is(x, t, "item") && dg_xml_attribute_is(x, t, "quantity", category))
+            return t;
+    return NULL;
+}
+
+/* Appends the line end and the indentation before a tag. */
+static void add_indentation(const char *s, const struct dg_xml_tag *t, struct dg_buffer *out)
+{
+    size_t begin = t->begin;
+    while (begin > 0 && isspace((unsigned char)s[begin - 1]))
+        begin--;
+    dg_buffer_add(out, s + begin, t->begin - begin);
+}
+
+/* Adds the items that the target language has and the plurals `in` lack, after that for "other" and
+ * with its words. */
+static int add_items(struct reader *r, const struct dg_xml_tag *in, struct dg_error *err)
+{
+    const struct dg_xml_tag *other = find_item(&r->xml, in, "other");
+    int rc = DG_OK;
+    if (!other || !is_translated(&r->xml, other))
+        return DG_OK;
+    r->at = r->xml.tags[other->partner].end;
+    r->item = other->end;
+    r->item_end = r->at;
+    for (const struct dg_plural_sample *sample = dg_plural_samples(r->x->target);
+         sample->category && rc == DG_OK; sample++) {
+        struct dg_buffer tag = {0};
+        if (find_item(&r->xml, in, sample->category))
+            continue;
+        add_indentation(r->p->s, other, &tag);
+        dg_buffer_addf(&tag, "<item quantity=\"%s\">", sample->category);
+        r->copy = tag.data;
+        rc = tag.failed ? dg_error_set(err, DG_ENOMEM, "no memory for a text of a file")
+                        : add_string(r, other, err);
+        dg_buffer_deinit(&tag);
+    }
+    r->copy = NULL;
+    return rc;
+}
+
 /* Adds the strings in <resources>, an array or a list of plurals, the element at tag `in`. */
 static int add_strings(struct reader *r, const struct dg_xml_tag *in, struct dg_error *err)
 {
@@ -138,7 +210,7 @@ static int add_strings(struct reader *r, const struct dg_xml_tag *in, struct dg_
         else if (!list && (dg_xml_is(x, t, "string-array") || dg_xml_is(x, t, "plurals")))
             rc = add_strings(r, t, err);
     }
-    return rc;
+    return rc == DG_OK && dg_xml_is(x, in, "plurals") ? add_items(r, in, err) : rc;
 }
 
 int dg_read_android(struct dg_extract *x, struct dg_extract_part *p, struct dg_error *err)
