@@ -23,21 +23,6 @@ struct reader {
     size_t at, item, item_end;
 };
 
-/* Makes the segment a copy: the start tag and what follows it are written before the translation,
- * and the rest of the item after it. s[begin, end) are the words of the item. */
-static int make_copy(
-    const struct reader *r, struct dg_segment *g, size_t begin, size_t end, struct dg_error *err)
-{
-    struct dg_buffer before = {0};
-    dg_buffer_adds(&before, r->copy);
-    dg_buffer_add(&before, r->p->s + r->item, begin - r->item);
-    g->linked = true;
-    g->before = dg_buffer_take(&before, NULL);
-    g->after = strndup(r->p->s + end, r->item_end - end);
-    return g->before && g->after ? DG_OK
-                                 : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
-}
-
 /* Appends s[begin, end) with white space collapsed as Android shows it: one space for any run of
  * it. */
 static void collapse(const char *s, size_t begin, size_t end, struct dg_buffer *out)
@@ -73,6 +58,28 @@ static void show(const char *s, size_t begin, size_t end, struct dg_buffer *out)
             collapse(s, begin, quote, out);
         begin = quote + 1;
     }
+}
+
+/* Adds a segment with a string's words. In a copy, the start tag and what is before the words are
+ * written before the translation, and the rest of the item after it. */
+static int add_segment(
+    struct reader *r, struct dg_segment like, const struct dg_buffer *text, struct dg_error *err)
+{
+    const size_t begin = like.begin, end = like.end;
+    struct dg_segment *g;
+    struct dg_buffer before = {0};
+    if (r->copy)
+        like.begin = like.end = r->at;
+    const int rc = dg_program_string_add(r->x, r->p, like, text, &g, err);
+    if (rc != DG_OK || !g || !r->copy)
+        return rc;
+    dg_buffer_adds(&before, r->copy);
+    dg_buffer_add(&before, r->p->s + r->item, begin - r->item);
+    g->linked = true;
+    g->before = dg_buffer_take(&before, NULL);
+    g->after = strndup(r->p->s + end, r->item_end - end);
+    return g->before && g->after ? DG_OK
+                                 : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
 }
 
 static int add(struct reader *r, size_t begin, size_t end, enum dg_format format, bool quoted,
@@ -114,13 +121,8 @@ static int add(struct reader *r, size_t begin, size_t end, enum dg_format format
         rc = dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
     else if (fits && xml) /* \f or \u0007 may stand for a character that XML cannot hold */
         rc = dg_xml_is_well_formed(written->data, written->len, &fits, err);
-    struct dg_segment *g = NULL;
-    if (r->copy)
-        like.begin = like.end = r->at;
     if (rc == DG_OK && fits)
-        rc = dg_program_string_add(r->x, r->p, like, &text, &g, err);
-    if (rc == DG_OK && g && r->copy)
-        rc = make_copy(r, g, begin, end, err);
+        rc = add_segment(r, like, &text, err);
     dg_buffer_deinit(&spaced);
     dg_buffer_deinit(&text);
     dg_buffer_deinit(&meant);
