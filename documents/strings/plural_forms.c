@@ -59,6 +59,16 @@ bool dg_plural_one_is_exact(const char *language)
     return strcmp(language, "pt-PT") == 0 || lists(languages, language, strcspn(language, "-"));
 }
 
+unsigned dg_plural_category(const char *name, size_t n)
+{
+    static const char *const names[DG_PLURAL_CATEGORIES] = {
+        "zero", "one", "two", "few", "many", "other"};
+    unsigned i = 0;
+    while (i < DG_PLURAL_CATEGORIES && (strlen(names[i]) != n || memcmp(names[i], name, n) != 0))
+        i++;
+    return i;
+}
+
 const struct dg_plural_sample *dg_plural_samples(const char *language)
 {
     static const struct dg_plural_sample none = {NULL, {NULL, NULL}};
@@ -82,4 +92,12 @@ const struct dg_plural_sample *dg_plural_samples(const char *language)
         if (lists(all[i].languages, language, n))
             return all[i].samples;
     return &none;
+}
+
+const char *dg_plural_rare(const char *language)
+{
+    const size_t n = strcspn(language, "-");
+    return lists("ar cy ", language, n)            ? "zero"
+           : lists("ca es fr it pt ", language, n) ? "many"
+                                                   : NULL;
 }

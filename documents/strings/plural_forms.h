@@ -19,6 +19,12 @@ size_t dg_plural_forms_count(const char *forms);
  * (0, 1) and Russian (1, 21, 31, ...), nor where it is unknown. */
 bool dg_plural_one_is_exact(const char *language);
 
+/* The categories of CLDR: zero, one, two, few, many, other. */
+enum { DG_PLURAL_OTHER = 5, DG_PLURAL_CATEGORIES };
+
+/* The number of a category by its name[n]; DG_PLURAL_CATEGORIES: it is none. */
+unsigned dg_plural_category(const char *name, size_t n);
+
 /* A category of CLDR, and numbers that are of it. */
 struct dg_plural_sample {
     const char *category;
@@ -26,8 +32,12 @@ struct dg_plural_sample {
     const char *numbers[2];
 };
 
-/* The categories that a language has beside "one" and "other" for numbers below 100; the last one's
- * name is NULL. Static storage. */
+/* The categories that a language has beside "one" and "other" for numbers from 2 to 99; the last
+ * one's name is NULL. Static storage. */
 const struct dg_plural_sample *dg_plural_samples(const char *language);
+
+/* One more category, which only a few numbers have: zero for 0 in Arabic and Welsh, many for a
+ * million in French and its relatives; NULL: there is none. Static storage. */
+const char *dg_plural_rare(const char *language);
 
 #endif

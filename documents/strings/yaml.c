@@ -100,8 +100,7 @@ static void note_other(struct reader *r, const struct dg_yaml_scalar *value, siz
         return;
     f->value = *value;
     f->value.text = NULL; /* the event's */
-    f->segment = first;
-    f->n_segments = r->p->n_segments;
+    dg_plural_copy_note(&f->copy, r->p, (struct dg_span){value->begin, value->end}, first);
 }
 
 /* Adds the scalar of an event, a value, as a text. */
@@ -120,7 +119,8 @@ static int add(struct reader *r, const yaml_event_t *e, struct dg_error *err)
     const size_t first = r->p->n_segments;
     const int rc = dg_program_string_add(r->x, r->p, like, &text, NULL, err);
     dg_buffer_deinit(&text);
-    note_other(r, &a, first);
+    if (!e->data.scalar.tag) /* a copy would be written without it */
+        note_other(r, &a, first);
     return rc;
 }
 

@@ -5,12 +5,12 @@
  *     other: "%{count} dogs"
  *
  * Where the target language has more of them ("few" in Polish), they are added with the translation
- * of `other`: Rails raises an error for a number whose category is missing. Any thread. Only for
- * documents/. */
+ * of `other`: before i18n 1.13, Rails raises an error for a number whose category is missing. Only
+ * for documents/. One thread at a time. */
 #ifndef DG_DOCUMENTS_STRINGS_YAML_PLURAL_H
 #define DG_DOCUMENTS_STRINGS_YAML_PLURAL_H
 
-#include "documents/segments.h"
+#include "documents/strings/plural_copy.h"
 #include "documents/strings/yaml_scalar.h"
 
 struct dg_yaml_plural {
@@ -22,8 +22,7 @@ struct dg_yaml_plural {
     /* where the key `other` begins, and its value; n 0: it is no string */
     size_t key;
     struct dg_yaml_scalar value;
-    /* the value's segment; n_segments after it: there is none */
-    size_t segment, n_segments;
+    struct dg_plural_copy copy;
 };
 
 /* Count a key of the mapping; its first byte is `at`. */

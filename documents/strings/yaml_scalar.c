@@ -54,15 +54,19 @@ static bool trim_lines(const char *s, size_t *begin, size_t *end)
     return found;
 }
 
+bool dg_yaml_has_own_line_end(const char *s, size_t n)
+{
+    return memmem(s, n, "\xC2\x85", 2) || memmem(s, n, "\xE2\x80\xA8", 3) ||
+           memmem(s, n, "\xE2\x80\xA9", 3);
+}
+
 bool dg_yaml_find_lines(const char *s, struct dg_yaml_scalar *a)
 {
     size_t from = 0, to = a->n;
     if (a->style != DG_YAML_LITERAL && a->style != DG_YAML_FOLDED)
         return true;
     a->begin = next_line(s, a->begin, a->end);
-    if (memmem(s + a->begin, a->end - a->begin, "\xC2\x85", 2) ||
-        memmem(s + a->begin, a->end - a->begin, "\xE2\x80\xA8", 3) ||
-        memmem(s + a->begin, a->end - a->begin, "\xE2\x80\xA9", 3) ||
+    if (dg_yaml_has_own_line_end(s + a->begin, a->end - a->begin) ||
         !trim_lines(s, &a->begin, &a->end) || !trim_lines(a->text, &from, &to))
         return false;
     const size_t shown = strspn(a->text + from, " "), all = strspn(s + a->begin, " ");

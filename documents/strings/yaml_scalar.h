@@ -27,6 +27,8 @@ struct dg_yaml_scalar {
 
 /* Move the begin past an anchor and a tag: &name !!str. */
 void dg_yaml_skip_properties(const char *s, struct dg_yaml_scalar *a);
+/* True if a sign that is a line end in YAML alone is in s[n]: U+0085, U+2028, U+2029. */
+bool dg_yaml_has_own_line_end(const char *s, size_t n);
 /* Narrow a block, and its text, to the lines from the first to the last that has words, without the
  * first one's indentation. False: it has none, or ends a line as YAML alone does (U+0085). */
 bool dg_yaml_find_lines(const char *s, struct dg_yaml_scalar *a);

@@ -129,6 +129,16 @@ static void write_back(const struct input *in, const struct dg_extract *x, int o
     free(answers);
 }
 
+/* Translates the file into a language with more plural forms, which are added. */
+static void write_forms(const struct input *in)
+{
+    struct dg_extract *x = NULL;
+    struct dg_error err = {0};
+    if (dg_extract_open(in->suffix, in->file, in->n, "pl", &limits, &x, &err) == DG_OK)
+        write_back(in, x, OTHER_WORDS);
+    dg_extract_close(x);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct dg_extract *x = NULL;
@@ -143,6 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         write_back(&in, x, OWN);
         write_back(&in, x, OTHER_WORDS);
         write_back(&in, x, OTHER_WORDS_THAN_IN_BRACES);
+        write_forms(&in);
     }
     dg_extract_close(x);
     free(in.file);
