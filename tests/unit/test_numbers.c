@@ -49,6 +49,7 @@ static void ways_to_write_one(void **state)
     expect(true, "at 3:15 p.m.", "um 15:15 Uhr");
     expect(true, "3:15 p.m., 15 dogs", "15 Hunde, 15 h 15");
     expect(true, "12.50 h", "12,50 h");
+    expect(true, "17,24 in 12 24", "17.24 in 12 24");
     expect(true, "at 12 noon", "um 0 Uhr");
     expect(true, "the 1990s", "die 90er");
     expect(true, "les années 90", "the 1990s");
@@ -69,6 +70,8 @@ static void ways_to_write_one(void **state)
 static void lost_minutes(void **state)
 {
     (void)state;
+    expect(false, "17,24 Tonnen", "17 24 tonnes");
+    expect(false, "at 12 50", "um 12,50 Euro");
     expect(false, "at 3:15 p.m.", "um 15 Uhr");
     expect(false, "at 8:20 p.m.", "à 20 h");
     expect(true, "at 3:15 p.m.", "um 15 Uhr 15");

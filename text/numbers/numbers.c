@@ -20,7 +20,6 @@ struct digits {
     /* '0'..'9' */
     char d[LONGEST];
     size_t n;
-    /* of an hour */
     enum dg_clock clock;
     /* it is written as a year or a decade that may be short; it has groups of thousands; it is
      * written as the minutes of an hour */
@@ -29,12 +28,13 @@ struct digits {
 
 /* The numbers of a text. */
 struct numbers {
-    /* runs of digits */
     struct digits runs[MANY];
     /* true if run i may be a group of thousands of the run before: "1.000" */
     bool joins[MANY];
     /* and cannot be a number of its own, because no space precedes it */
     bool tight[MANY];
+    /* the point, comma or space between run i and the one before it; 0: others */
+    char sign[MANY];
     size_t n;
     /* [value] true if it occurs as a Roman numeral */
     bool roman[ROMANS];
@@ -148,6 +148,8 @@ static bool read_runs(const char *s, size_t len, struct numbers *out)
         out->tight[out->n] = out->joins[out->n] && s[before] != '&' &&
                              !dg_scan_is_space((unsigned char)s[before]) &&
                              out->runs[out->n - 1].n <= THOUSANDS;
+        const bool near = out->n && begin == before + 1 && strchr("., ", s[before]);
+        out->sign[out->n] = near ? s[before] : '\0';
         out->runs[out->n++] = x;
     }
 }
@@ -362,6 +364,27 @@ static bool lacks_words(const struct dg_numbered *in, unsigned *small)
     return *small != 0;
 }
 
+/* True if another text has runs i - 1 and i, with a space between them or a sign. */
+static bool has_pair(const struct numbers *in, const struct numbers *of, size_t i, bool space)
+{
+    size_t k = 1;
+    while (k < in->n &&
+           (!in->sign[k] || (in->sign[k] == ' ') != space || !alike(of->runs[i], in->runs[k]) ||
+               !alike(of->runs[i - 1], in->runs[k - 1])))
+        k++;
+    return k < in->n;
+}
+
+/* True if text `in` has a space where a number has a point or comma: "17 24" for "17,24". */
+static bool splits(const struct numbers *of, const struct numbers *in)
+{
+    size_t i = 1;
+    while (i < of->n && (!of->sign[i] || of->sign[i] == ' ' || of->runs[i].n == THOUSANDS ||
+                            !has_pair(in, of, i, true) || has_pair(in, of, i, false)))
+        i++;
+    return i < of->n;
+}
+
 bool dg_numbers_agree(const struct dg_numbered *a, const struct dg_numbered *b)
 {
     struct numbers in_a, in_b;
@@ -370,8 +393,8 @@ bool dg_numbers_agree(const struct dg_numbered *a, const struct dg_numbered *b)
     read_romans(a->s, a->n, &in_a);
     read_romans(b->s, b->n, &in_b);
     struct missing from_a = missing_in(&in_a, &in_b), from_b = missing_in(&in_b, &in_a);
-    if (from_a.large || from_b.large || lacks_words(b, &from_a.small) ||
-        lacks_words(a, &from_b.small))
+    if (splits(&in_a, &in_b) || splits(&in_b, &in_a) || from_a.large || from_b.large ||
+        lacks_words(b, &from_a.small) || lacks_words(a, &from_b.small))
         return false;
     return !from_a.small || !from_b.small;
 }
