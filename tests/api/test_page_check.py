@@ -50,7 +50,7 @@ def test_sentences_that_do_not_lead_back_are_marked(page, bundled):
 
 
 def test_a_sentence_that_is_open_says_what_the_check_found(page):
-    page.translate("She made up her mind to quit her job.")
+    page.translate("We ran out of milk, so I went to the shop around the corner.")
     page.open_sentence()
     before = page["sentence-flags"].text
     assert check(page) == "1 sentence checked, 1 doubtful"
@@ -98,7 +98,7 @@ def test_a_check_keeps_to_the_limit_of_a_request(chrome):  # noqa: F811
 
 def test_the_answer_that_leads_back_is_taken(page, chrome, bundled):  # noqa: F811
     """More careful, slower: so it is on the first visit. Without it, the text is translated anew, and the choice is kept for the next one."""
-    text, plain, careful = "He dropped his phone in the lake last summer.", "sein Telefon gefallen", "in den See fallen"
+    text, plain, careful = "I forgot my umbrella on the bus this morning.", "heute Morgen vergessen", "heute Morgen im Bus vergessen"
     first = chrome.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {
         "source": "try { localStorage.removeItem('dragoman-rerank') } catch { /* about:blank */ }"})
     page = Page(chrome, bundled)

@@ -52,7 +52,7 @@ def test_protected_spans_come_back(server, kind, format):
     ("en", "de", "{0}Two dogs{/0} play.", ["{0}Zwei Hunde{/0}"]),
     ("en", "de", "{0}Read the book. Then click here.{1}", ["{0}Lesen", "hier.{1}"]),
     ("en", "de", "%1$sRead the book. Then play here.%2$s", ["%1$sLesen", ".%2$s"]),
-    ("en", "de", "%1$sImportant:%2$s The dog plays.", ["%1$sWichtig:%2$s Der"]),
+    ("en", "de", "%1$sWarning:%2$s The dog plays.", ["%1$sWarnung:%2$s Der"]),
     ("en", "de", "The dog ({0}a girl{1}) plays.", ["({0}", "Mädchen{1})"]),
     ("en", "de", "Click %1$shere%2$s to play.", ["%1$shier%2$s"]),
     ("en", "de", "Great\U0001F600 work by the dogs\u2122 today.", ["\U0001F600", "dogs\u2122"]),
@@ -100,7 +100,7 @@ def test_markup_in_prose(server, tag):
     """The signs of tags that a page shows are no pair around the words between them."""
     shown = "&lt;%s&gt;text&lt;/%s&gt;" % (tag, tag.split()[0])
     (answer,) = kept.answers(server, ["<p>You can write %s in the page.</p>" % shown], "html", "en", "de")
-    assert shown.replace("text", "Text") in answer["text"], answer
+    assert shown in answer["text"], answer
 
 
 @pytest.mark.parametrize("format", kept.FORMATS)
@@ -141,7 +141,7 @@ def test_a_sentence_of_another_language_is_left(server):
 
 
 def test_alignments_know_the_span(server):
-    text = "Two girls read https://example.org/a_b in the snow."
+    text = "Two dogs play with https://example.org/a_b in the snow."
     answer = server.post("/v1/translate", {"text": text, "source": "en", "target": "de", "alignments": True}).json()["translations"][0]
     span = [text.index("https"), text.index(" in the")]
     there = answer["text"].index("https")
