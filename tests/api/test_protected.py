@@ -100,7 +100,7 @@ def test_markup_in_prose(server, tag):
     """The signs of tags that a page shows are no pair around the words between them."""
     shown = "&lt;%s&gt;text&lt;/%s&gt;" % (tag, tag.split()[0])
     (answer,) = kept.answers(server, ["<p>You can write %s in the page.</p>" % shown], "html", "en", "de")
-    assert shown.replace("text", "Text") in answer["text"], answer
+    assert shown in answer["text"], answer
 
 
 @pytest.mark.parametrize("format", kept.FORMATS)

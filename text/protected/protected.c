@@ -14,7 +14,6 @@
 #include "text/protected/title.h"
 
 #include <stdbool.h>
-#include <ctype.h>
 #include <string.h>
 #include <unicode/uchar.h>
 
@@ -121,33 +120,11 @@ static size_t code_span(const char *s, size_t at, size_t end)
     return next == '`' || is_letter(next) ? at : to + 1;
 }
 
-/* Returns the end of a tag that is shown as text, "<b>", or `at`. */
-static size_t shown_tag(const char *s, size_t at, size_t end)
-{
-    static const char open[] = "<", close[] = ">";
-    size_t to = at + strlen(open);
-    if (end - at < sizeof open || memcmp(s + at, open, strlen(open)) != 0)
-        return at;
-    to += s[to] == '/';
-    if (to == end || !isalpha((unsigned char)s[to]))
-        return at;
-    end = end - at > LONGEST_CODE ? at + LONGEST_CODE : end;
-    while (to < end && isalnum((unsigned char)s[to]))
-        to++;
-    if (to == end || !strchr(" />", s[to]))
-        return at;
-    const char *const last = memmem(s + to, end - to, close, strlen(close));
-    const size_t n = last ? (size_t)(last - s) - to : 0;
-    return last && !memchr(s + to, '\n', n) && !memmem(s + to, n, open, strlen(open))
-               ? to + n + strlen(close)
-               : at;
-}
-
 static size_t protected_at(const struct dg_alphabet *known, const char *s, size_t at, size_t end)
 {
     typedef size_t taker(const char *s, size_t at, size_t end);
     static taker *const after_word[] = {
-        code_span, shown_tag, dg_placeholder_end, emoji, dg_emoticon_end, filler};
+        code_span, dg_placeholder_end, emoji, dg_emoticon_end, filler};
     static taker *const first_in_word[] = {dg_address_mail, dg_address_file, dg_address_account,
         dg_amount_end, dg_identifier_end, dg_identifier_name_end, dg_code_number_end,
         dg_spelt_hour_end, dg_spelt_number_end, dg_salutation_end, dg_title_name_end};
