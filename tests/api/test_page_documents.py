@@ -32,7 +32,7 @@ def words(packed):
         return z.read("word/document.xml").decode()
 
 
-LONG = docx(*(f"A man in a red shirt is riding a bicycle with number {n}." for n in range(300)))
+LONG = docx(*(f"A man in a red shirt is riding a bicycle with number {n}." for n in range(900)))
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_a_document_is_sent_watched_and_downloaded(chrome, served, tmp_path, fol
     shares = [share for s, share in seen if s.startswith("Translating") and share >= 0]
     assert shares and all(0 <= s < 1 for s in shares) and seen[-1][1] == 1, seen
     german = words(page.had(folder / "my report.de.docx"))
-    assert german.count("<w:p>") == 300 and "Mann" in german and "riding" not in german
+    assert german.count("<w:p>") == 900 and "Mann" in german and "riding" not in german
 
 
 @pytest.mark.parametrize("name, content", [
