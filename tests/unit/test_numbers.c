@@ -70,8 +70,6 @@ static void ways_to_write_one(void **state)
 static void lost_minutes(void **state)
 {
     (void)state;
-    expect(false, "17,24 Tonnen", "17 24 tonnes");
-    expect(false, "at 12 50", "um 12,50 Euro");
     expect(false, "at 3:15 p.m.", "um 15 Uhr");
     expect(false, "at 8:20 p.m.", "à 20 h");
     expect(true, "at 3:15 p.m.", "um 15 Uhr 15");
@@ -177,6 +175,8 @@ static void other_numbers(void **state)
 {
     (void)state;
     expect(false, "50 mg of aspirin", "ein Aspirin");
+    expect(false, "17,24 Tonnen", "17 24 tonnes");
+    expect(false, "at 12 50", "um 12,50 Euro");
     expect(false, "for 14 days", "13 Tage");
     expect(false, "7 dogs", "3 Hunde");
     expect(false, "fell 3.5 percent", "fielen um 35 Prozent");

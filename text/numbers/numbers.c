@@ -2,6 +2,7 @@
 
 #include "text/numbers/clock.h"
 #include "text/numbers/number_words.h"
+#include "text/numbers/roman_number.h"
 #include "text/placeholder.h"
 #include "text/scan.h"
 #include "text/words.h"
@@ -20,6 +21,7 @@ struct digits {
     /* '0'..'9' */
     char d[LONGEST];
     size_t n;
+    /* of an hour */
     enum dg_clock clock;
     /* it is written as a year or a decade that may be short; it has groups of thousands; it is
      * written as the minutes of an hour */
@@ -28,6 +30,7 @@ struct digits {
 
 /* The numbers of a text. */
 struct numbers {
+    /* runs of digits */
     struct digits runs[MANY];
     /* true if run i may be a group of thousands of the run before: "1.000" */
     bool joins[MANY];
@@ -154,46 +157,12 @@ static bool read_runs(const char *s, size_t len, struct numbers *out)
     }
 }
 
-static int roman_digit(char c)
-{
-    switch (c) {
-    case 'I': return 1;
-    case 'V': return 5;
-    case 'X': return 10;
-    case 'L': return 50;
-    case 'C': return 100;
-    default: return 0;
-    }
-}
-
-/* True if s[begin..end) is empty or a French ordinal ending after a Roman numeral ("XVIIIe",
- * "Ier"). */
-static bool ends_ordinal(const char *s, size_t begin, size_t end)
-{
-    static const char *const ends[] = {"", "e", "E", "er", "ER", "re", "RE", "ème", "ÈME"};
-    for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
-        if (strlen(ends[k]) == end - begin && memcmp(s + begin, ends[k], end - begin) == 0)
-            return true;
-    return false;
-}
-
-/* The value of the word s[n] as a Roman numeral; 0 if it is none. ("L" and "C" alone are more
- * likely letters.) */
-static int roman_number(const char *s, size_t n)
-{
-    int sum = 0;
-    size_t i = 0;
-    for (int d; i < n && (d = roman_digit(s[i])) > 0; i++)
-        sum += i + 1 < n && roman_digit(s[i + 1]) > d ? -d : d;
-    return (i > 1 || sum <= 10) && ends_ordinal(s, i, n) ? sum : 0;
-}
-
 static void read_romans(const char *s, size_t len, struct numbers *out)
 {
     memset(out->roman, 0, sizeof out->roman);
     bool alone;
     for (size_t begin, end = 0; (end = dg_word_next(s, len, end, &begin, &alone)) > 0;) {
-        int value = roman_number(s + begin, end - begin);
+        int value = dg_roman_number_value(s + begin, end - begin);
         if (value > 0 && value < ROMANS)
             out->roman[value] = true;
     }
@@ -364,25 +333,24 @@ static bool lacks_words(const struct dg_numbered *in, unsigned *small)
     return *small != 0;
 }
 
-/* True if another text has runs i - 1 and i, with a space between them or a sign. */
+/* True if text `in` has runs i - 1 and i of another, with only a space between them, or a sign. */
 static bool has_pair(const struct numbers *in, const struct numbers *of, size_t i, bool space)
 {
-    size_t k = 1;
-    while (k < in->n &&
-           (!in->sign[k] || (in->sign[k] == ' ') != space || !alike(of->runs[i], in->runs[k]) ||
-               !alike(of->runs[i - 1], in->runs[k - 1])))
-        k++;
-    return k < in->n;
+    for (size_t k = 1; k < in->n; k++)
+        if (in->sign[k] && (in->sign[k] == ' ') == space && alike(of->runs[i], in->runs[k]) &&
+            alike(of->runs[i - 1], in->runs[k - 1]))
+            return true;
+    return false;
 }
 
 /* True if text `in` has a space where a number has a point or comma: "17 24" for "17,24". */
 static bool splits(const struct numbers *of, const struct numbers *in)
 {
-    size_t i = 1;
-    while (i < of->n && (!of->sign[i] || of->sign[i] == ' ' || of->runs[i].n == THOUSANDS ||
-                            !has_pair(in, of, i, true) || has_pair(in, of, i, false)))
-        i++;
-    return i < of->n;
+    for (size_t i = 1; i < of->n; i++)
+        if (of->sign[i] && of->sign[i] != ' ' && of->runs[i].n != THOUSANDS &&
+            has_pair(in, of, i, true) && !has_pair(in, of, i, false))
+            return true;
+    return false;
 }
 
 bool dg_numbers_agree(const struct dg_numbered *a, const struct dg_numbered *b)

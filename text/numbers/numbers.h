@@ -14,12 +14,12 @@ struct dg_numbered {
 };
 
 /* False if one of a and b has a number that the other lacks, or has it more often. Equal numbers
- * may differ in thousands separators (1,000; 1 000; 1000), in the clock (text/numbers/clock.h: 9 pm
- * and 21 Uhr; not 9 am), in short years (1990s; 90s) or in being Roman on one side (18th; XVIII);
- * one side may spell out numbers up to twelve, and noughts may be words (3,000; 3 thousand). A side
- * in a language that text/numbers/number_words.h has words of must have one of them; one in another
- * language may lack small numbers, unless both lack some. A character reference (&#160;) is a
- * blank. Texts with more than 256 numbers are not compared: true. */
+ * may differ in thousands separators (1,000; 1 000; 1000; but 17 24 is not 17.24), in the clock
+ * (text/numbers/clock.h: 9 pm and 21 Uhr; not 9 am), in short years (1990s; 90s) or in being Roman
+ * on one side (18th; XVIII); one side may spell out numbers up to twelve, and noughts may be words
+ * (3,000; 3 thousand). A side in a language that text/numbers/number_words.h has words of must have
+ * one of them; one in another language may lack small numbers, unless both lack some. A character
+ * reference (&#160;) is a blank. Texts with more than 256 numbers are not compared: true. */
 bool dg_numbers_agree(const struct dg_numbered *a, const struct dg_numbered *b);
 
 #endif
