@@ -110,6 +110,16 @@ int dg_segment_add_bytes(struct dg_extract *x, struct dg_extract_part *p, struct
     return DG_OK;
 }
 
+int dg_segment_enclose(struct dg_segment *g, struct dg_buffer *before, const char *after, size_t n,
+    struct dg_error *err)
+{
+    g->linked = true;
+    g->before = dg_buffer_take(before, NULL);
+    g->after = strndup(after, n);
+    return g->before && g->after ? DG_OK
+                                 : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+}
+
 void dg_segment_free(struct dg_segment *g)
 {
     free(g->text);

@@ -194,6 +194,10 @@ int dg_segment_add_text(struct dg_extract *x, struct dg_extract_part *p, struct 
 /* Add one without a text, which writes `bytes` over the part's bytes `at`. DG_ENOMEM. */
 int dg_segment_add_bytes(struct dg_extract *x, struct dg_extract_part *p, struct dg_span at,
     enum dg_writing writing, const char *bytes, struct dg_error *err);
+/* Have `before`, which is taken, and after[n] written around its answer, also where that is
+ * unchanged. DG_ENOMEM, also where the buffer has failed. */
+int dg_segment_enclose(struct dg_segment *g, struct dg_buffer *before, const char *after, size_t n,
+    struct dg_error *err);
 void dg_segment_free(struct dg_segment *g); /* what it holds */
 int dg_slot_add(struct dg_segment *g, struct dg_slot slot, struct dg_error *err);
 

@@ -86,7 +86,7 @@ static void open_level(struct reader *r, bool object)
     const size_t depth = ++r->depth;
     r->object[depth] = object;
     r->quiet[depth] = r->quiet[depth - 1] || r->about;
-    r->forms[depth] = (struct dg_json_plural){.other_keys = false};
+    r->forms[depth] = (struct dg_json_plural){0};
     r->key = object;
     r->about = false;
 }

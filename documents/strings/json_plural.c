@@ -4,32 +4,21 @@
 
 #include <string.h>
 
-/* Appends what is between the sign before a key and the key: white space. */
-static void add_white_space(const char *s, size_t key, struct dg_buffer *out)
-{
-    size_t begin = key;
-    while (begin > 0 && strchr(" \t\r\n", s[begin - 1]))
-        begin--;
-    dg_buffer_add(out, s + begin, key - begin);
-}
-
-/* True if there are forms of numbers: `other`, a string, and one more. */
+/* True if there are forms of numbers, and `other` is a string. */
 static bool has_forms(const struct dg_json_plural *f)
 {
-    const unsigned other = 1u << DG_PLURAL_OTHER;
     const bool bare = f->stem.begin == f->stem.end;
-    return f->other.value.end > 0 && (f->seen & other) && f->seen != other &&
-           !(bare && f->other_keys);
+    return f->other.value.end > 0 && dg_plural_has_forms(f->seen) && !(bare && f->other_keys);
 }
 
 static int add_form(struct dg_extract *x, struct dg_extract_part *p, const struct dg_json_plural *f,
     const char *category, struct dg_error *err)
 {
     struct dg_buffer before = {0};
-    if (f->seen & 1u << dg_plural_category(category, strlen(category)))
+    if (!dg_plural_lacks(f->seen, category))
         return DG_OK;
     dg_buffer_adds(&before, ",");
-    add_white_space(p->s, f->key.begin, &before);
+    dg_plural_copy_space(p->s, f->key.begin, &before);
     dg_buffer_adds(&before, "\"");
     dg_buffer_add(&before, p->s + f->stem.begin, f->stem.end - f->stem.begin);
     dg_buffer_addf(&before, "%s\"", category);
@@ -39,7 +28,7 @@ static int add_form(struct dg_extract *x, struct dg_extract_part *p, const struc
     return rc;
 }
 
-static int add_forms(struct dg_extract *x, struct dg_extract_part *p,
+int dg_json_plural_end(struct dg_extract *x, struct dg_extract_part *p,
     const struct dg_json_plural *f, struct dg_error *err)
 {
     const struct dg_plural_sample *sample = dg_plural_samples(x->target);
@@ -79,7 +68,7 @@ int dg_json_plural_read_key(struct dg_extract *x, struct dg_extract_part *p,
     if (!same) {
         const bool other_keys =
             f->other_keys || f->seen != 0 || category == DG_PLURAL_CATEGORIES || n > 0;
-        const int rc = f->stem.begin < f->stem.end ? add_forms(x, p, f, err) : DG_OK;
+        const int rc = f->stem.begin < f->stem.end ? dg_json_plural_end(x, p, f, err) : DG_OK;
         *f = (struct dg_json_plural){.stem = stem, .other_keys = other_keys};
         if (rc != DG_OK)
             return rc;
@@ -98,10 +87,4 @@ void dg_json_plural_read_value(
     if (f->at_other)
         dg_plural_copy_note(&f->other, p, value, first);
     f->at_other = false;
-}
-
-int dg_json_plural_end(
-    struct dg_extract *x, struct dg_extract_part *p, struct dg_json_plural *f, struct dg_error *err)
-{
-    return add_forms(x, p, f, err);
 }

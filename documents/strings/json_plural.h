@@ -32,8 +32,8 @@ int dg_json_plural_read_key(struct dg_extract *x, struct dg_extract_part *p,
 /* Read the string after it, whose segments began with p->segments[first]. */
 void dg_json_plural_read_value(
     struct dg_json_plural *f, const struct dg_extract_part *p, struct dg_span value, size_t first);
-/* The same as for a key at the end of the object. */
-int dg_json_plural_end(struct dg_extract *x, struct dg_extract_part *p, struct dg_json_plural *f,
-    struct dg_error *err);
+/* Add the forms that are missing, at the end of the object. DG_ENOMEM, DG_ELIMIT. */
+int dg_json_plural_end(struct dg_extract *x, struct dg_extract_part *p,
+    const struct dg_json_plural *f, struct dg_error *err);
 
 #endif

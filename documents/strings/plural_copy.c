@@ -2,6 +2,7 @@
 
 #include "documents/strings/program_string.h"
 
+#include <ctype.h>
 #include <string.h>
 
 void dg_plural_copy_note(
@@ -10,6 +11,14 @@ void dg_plural_copy_note(
     c->value = value;
     c->segment = first;
     c->n_segments = p->n_segments;
+}
+
+void dg_plural_copy_space(const char *s, size_t at, struct dg_buffer *out)
+{
+    size_t begin = at;
+    while (begin > 0 && isspace((unsigned char)s[begin - 1]))
+        begin--;
+    dg_buffer_add(out, s + begin, at - begin);
 }
 
 static int add_bytes(struct dg_extract *x, struct dg_extract_part *p,
@@ -41,11 +50,7 @@ static int add_translation(struct dg_extract *x, struct dg_extract_part *p,
     if (rc != DG_OK || !g)
         return rc;
     dg_buffer_adds(before, quote);
-    g->linked = true;
-    g->before = dg_buffer_take(before, NULL);
-    g->after = strdup(quote);
-    return g->before && g->after ? DG_OK
-                                 : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    return dg_segment_enclose(g, before, quote, strlen(quote), err);
 }
 
 int dg_plural_copy_add(struct dg_extract *x, struct dg_extract_part *p,

@@ -17,6 +17,9 @@ struct dg_plural_copy {
 void dg_plural_copy_note(
     struct dg_plural_copy *c, const struct dg_extract_part *p, struct dg_span value, size_t first);
 
+/* Append the white space before byte `at` of s, such as a line end and an indentation. */
+void dg_plural_copy_space(const char *s, size_t at, struct dg_buffer *out);
+
 /* Add a copy at byte `at` of the part: `before`, which is taken, and the translation of the value
  * between two quotes, or the value itself. DG_ENOMEM, DG_ELIMIT. */
 int dg_plural_copy_add(struct dg_extract *x, struct dg_extract_part *p,

@@ -69,6 +69,17 @@ unsigned dg_plural_category(const char *name, size_t n)
     return i;
 }
 
+bool dg_plural_lacks(unsigned set, const char *category)
+{
+    return !(set & 1u << dg_plural_category(category, strlen(category)));
+}
+
+bool dg_plural_has_forms(unsigned set)
+{
+    const unsigned other = 1u << DG_PLURAL_OTHER;
+    return (set & other) && set != other;
+}
+
 const struct dg_plural_sample *dg_plural_samples(const char *language)
 {
     static const struct dg_plural_sample none = {NULL, {NULL, NULL}};

@@ -25,6 +25,11 @@ enum { DG_PLURAL_OTHER = 5, DG_PLURAL_CATEGORIES };
 /* The number of a category by its name[n]; DG_PLURAL_CATEGORIES: it is none. */
 unsigned dg_plural_category(const char *name, size_t n);
 
+/* Of a set of categories, a bit for each number: true if it lacks this one; true if a language's
+ * forms may be in it, `other` and one more. */
+bool dg_plural_lacks(unsigned set, const char *category);
+bool dg_plural_has_forms(unsigned set);
+
 /* A category of CLDR, and numbers that are of it. */
 struct dg_plural_sample {
     const char *category;

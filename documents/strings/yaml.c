@@ -98,9 +98,8 @@ static void note_other(struct reader *r, const struct dg_yaml_scalar *value, siz
     struct dg_yaml_plural *f = &r->levels[r->depth].forms;
     if (!f->at_other)
         return;
-    f->value = *value;
-    f->value.text = NULL; /* the event's */
-    dg_plural_copy_note(&f->copy, r->p, (struct dg_span){value->begin, value->end}, first);
+    f->style = value->style;
+    dg_plural_copy_note(&f->other, r->p, (struct dg_span){value->begin, value->end}, first);
 }
 
 /* Adds the scalar of an event, a value, as a text. */

@@ -10,7 +10,7 @@ void dg_yaml_plural_read_key(struct dg_yaml_plural *f, const char *key, size_t n
     f->at_other = i == DG_PLURAL_OTHER;
     if (f->at_other) {
         f->key = at;
-        f->value = (struct dg_yaml_scalar){0}; /* the last of two keys counts */
+        f->other = (struct dg_plural_copy){0}; /* the last of two keys counts */
     }
     if (i < DG_PLURAL_CATEGORIES)
         f->seen |= 1u << i;
@@ -18,12 +18,11 @@ void dg_yaml_plural_read_key(struct dg_yaml_plural *f, const char *key, size_t n
         f->other_keys = true;
 }
 
-/* True if there are forms: `other`, a string in its line, and one more. */
+/* True if there are forms, and `other` is a string in its line. */
 static bool has_forms(const struct dg_yaml_plural *f)
 {
-    const unsigned other = 1u << DG_PLURAL_OTHER;
-    return !f->other_keys && (f->seen & other) && f->seen != other && f->value.n > 0 &&
-           f->value.style < DG_YAML_LITERAL && f->value.style != DG_YAML_FLOW;
+    return !f->other_keys && dg_plural_has_forms(f->seen) && f->other.value.end > 0 &&
+           f->style < DG_YAML_LITERAL && f->style != DG_YAML_FLOW;
 }
 
 static bool is_line_end(char c)
@@ -42,10 +41,10 @@ static bool find_lines(
         --*line;
     if (*line > 0 && !is_line_end(p->s[*line - 1]))
         return false; /* the end is not looked for: all may be on one line */
-    *end = f->value.end;
+    *end = f->other.value.end;
     while (*end < p->n && !is_line_end(p->s[*end]))
         ++*end;
-    return !dg_yaml_has_own_line_end(p->s + f->value.end, *end - f->value.end);
+    return !dg_yaml_has_own_line_end(p->s + f->other.value.end, *end - f->other.value.end);
 }
 
 /* The line end that is written at byte `at`: that of the line, or of the one before `line`. */
@@ -64,18 +63,18 @@ int dg_yaml_plural_add(struct dg_extract *x, struct dg_extract_part *p,
 {
     int rc = DG_OK;
     size_t line, at;
-    if (!has_forms(f) || f->value.end > p->n || !find_lines(p, f, &line, &at))
+    if (!has_forms(f) || f->other.value.end > p->n || !find_lines(p, f, &line, &at))
         return DG_OK;
     for (const struct dg_plural_sample *sample = dg_plural_samples(x->target);
          sample->category && rc == DG_OK; sample++) {
         struct dg_buffer before = {0};
-        if (f->seen & 1u << dg_plural_category(sample->category, strlen(sample->category)))
+        if (!dg_plural_lacks(f->seen, sample->category))
             continue;
         dg_buffer_adds(&before, line_end_at(p, line, at));
         for (size_t i = line; i < f->key; i++)
             dg_buffer_adds(&before, " ");
         dg_buffer_addf(&before, "%s: ", sample->category);
-        rc = dg_plural_copy_add(x, p, &f->copy, at, &before, "", err);
+        rc = dg_plural_copy_add(x, p, &f->other, at, &before, "", err);
         dg_buffer_deinit(&before);
     }
     return rc;

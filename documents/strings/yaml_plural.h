@@ -19,16 +19,17 @@ struct dg_yaml_plural {
     bool other_keys;
     /* the value that was read last belongs to `other` */
     bool at_other;
-    /* where the key `other` begins, and its value; n 0: it is no string */
+    /* where the key `other` begins, and its value, if that is a string */
     size_t key;
-    struct dg_yaml_scalar value;
-    struct dg_plural_copy copy;
+    struct dg_plural_copy other;
+    enum dg_yaml_style style;
 };
 
 /* Count a key of the mapping; its first byte is `at`. */
 void dg_yaml_plural_read_key(struct dg_yaml_plural *f, const char *key, size_t n, size_t at);
 
-/* Add the categories that x->target has and the mapping lacks, at its end. DG_ENOMEM, DG_ELIMIT. */
+/* Add the categories that x->target has and the mapping lacks, after `other`. DG_ENOMEM,
+ * DG_ELIMIT. */
 int dg_yaml_plural_add(struct dg_extract *x, struct dg_extract_part *p,
     const struct dg_yaml_plural *f, struct dg_error *err);
 

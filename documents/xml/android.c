@@ -1,5 +1,6 @@
 /* Android's string resources (<resources>), and XML of any other kind. */
 #include "documents/kinds.h"
+#include "documents/strings/plural_copy.h"
 #include "documents/strings/plural_forms.h"
 #include "documents/strings/program_string.h"
 #include "documents/units.h"
@@ -75,11 +76,7 @@ static int add_segment(
         return rc;
     dg_buffer_adds(&before, r->copy);
     dg_buffer_add(&before, r->p->s + r->item, begin - r->item);
-    g->linked = true;
-    g->before = dg_buffer_take(&before, NULL);
-    g->after = strndup(r->p->s + end, r->item_end - end);
-    return g->before && g->after ? DG_OK
-                                 : dg_error_set(err, DG_ENOMEM, "no memory for a text of a file");
+    return dg_segment_enclose(g, &before, r->p->s + end, r->item_end - end, err);
 }
 
 static int add(struct reader *r, size_t begin, size_t end, enum dg_format format, bool quoted,
@@ -161,15 +158,6 @@ static const struct dg_xml_tag *find_item(
     return NULL;
 }
 
-/* Appends the line end and the indentation before a tag. */
-static void add_indentation(const char *s, const struct dg_xml_tag *t, struct dg_buffer *out)
-{
-    size_t begin = t->begin;
-    while (begin > 0 && isspace((unsigned char)s[begin - 1]))
-        begin--;
-    dg_buffer_add(out, s + begin, t->begin - begin);
-}
-
 /* Adds the items that the target language has and the plurals `in` lack, after that for "other" and
  * with its words. */
 static int add_items(struct reader *r, const struct dg_xml_tag *in, struct dg_error *err)
@@ -186,7 +174,7 @@ static int add_items(struct reader *r, const struct dg_xml_tag *in, struct dg_er
         struct dg_buffer tag = {0};
         if (find_item(&r->xml, in, sample->category))
             continue;
-        add_indentation(r->p->s, other, &tag);
+        dg_plural_copy_space(r->p->s, other->begin, &tag);
         dg_buffer_addf(&tag, "<item quantity=\"%s\">", sample->category);
         r->copy = tag.data;
         rc = tag.failed ? dg_error_set(err, DG_ENOMEM, "no memory for a text of a file")
